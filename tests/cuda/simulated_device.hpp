@@ -27,6 +27,7 @@ namespace simt {
 template <class T>
 struct context {
     using value_type = T;
+    static constexpr std::ptrdiff_t few_elements = 24;
 
     T* region[4]{};
     std::ptrdiff_t samples = 0;

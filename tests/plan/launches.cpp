@@ -97,10 +97,12 @@ TEST_CASE("where the device joins launches, a step of a loop computes all gates 
     auto const alone = view_of<recipe, network, true, 8>(),
                joined = view_of<recipe, network, true, 8, joining_device>();
     CHECK(maps_in_loops(alone) > 8);
-    CHECK(maps_in_loops(joined) == 2); // forward and backward
+    CHECK(maps_in_loops(joined) == 2);       // forward and backward
+    CHECK(count(joined, op::feedback) == 1); // of what a product makes
     for (int i = 0; i < joined.sizes.launches; ++i) {
         if (joined.launches[i].kind == op::map && joined.launches[i].loop == 0) {
-            CHECK(joined.launches[i].results == 6); // four gates, the cell, the output
+            // four gates, the cell, the output, and both for the next step
+            CHECK(joined.launches[i].results == 8);
         }
     }
 }
@@ -492,7 +494,7 @@ TEST_CASE("launches that wait for one another do not join") {
     using network = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>.no_bias(), cn::batch_norm,
                                    cn::flatten, cn::dense<4>, cn::batch_norm>;
     auto const d = view_of<planned_loss, network, true, 8, joining_device>();
-    CHECK(count_with(d, op::reduce, 2) == 5); // with that of the dense layer's bias
+    CHECK(count_with(d, op::reduce, 2) == 4);
     CHECK(count_with(d, op::map, 5) == 2);
 }
 
@@ -541,6 +543,22 @@ TEST_CASE("where launches join, those of the same rows are one") {
         auto const d = view_of<cn::detail::prediction_recipe, network, false, 8, joining_device>();
         CHECK(kinds(d) == steps{op::reduce});
         CHECK(d.launches[0].results == 4); // mean, variance, deviation, and the result
+    }
+    SUBCASE("a sum that is stored, and its normalisation") {
+        constexpr auto layers = cn::residual<cn::layer_norm, cn::dense<8>>;
+        using network = cn::sequential<input<6, 8>, layers, layers>;
+        auto const d = view_of<cn::detail::prediction_recipe, network, false, 8, joining_device>();
+        CHECK(kinds(d) ==
+              steps{op::convert, op::reduce, op::matmul, op::reduce, op::matmul, op::map});
+        CHECK(d.launches[3].results == 5); // the sum besides
+        CHECK(d.launches[3].phases == 3);
+    }
+    SUBCASE("the gradient of dropout, after that of a normalisation") {
+        using network =
+            cn::sequential<input<6, 8>, cn::dense<8>, cn::residual<cn::dense<8>, cn::dropout<0.5F>>,
+                           cn::layer_norm>;
+        auto const d = view_of<planned_loss, network, true, 8, joining_device>();
+        CHECK(count(d, op::map) == 1); // the gradient of the loss
     }
     SUBCASE("cross-entropy, its gradient and its sum over the samples") {
         using loss = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>,

@@ -20,9 +20,10 @@ enum class opcode : std::uint8_t {
     dot,   // array a, at this sample and pixel, times row `channel` of array b: the gradient by
            // the input of a product with few units; c: 1 if a is bfloat16, 2 more if b is
     store, // ends a program: register d is the result at this point; a: 1 for bfloat16; c: 1
-           // if only one step of a loop is stored, 2 if as some channels of a wider array; e: 1 if
-           // it is the gradient of a pixel of max pooling's result, and that of the image is
-           // stored: f: which array has the winners
+           // if only one step of a loop is stored, 2 if as some channels of a wider array, 3 if at
+           // the next step of a loop, 4 at the previous one, where there is one; e: 1 if it is the
+           // gradient of a pixel of max pooling's result, and that of the image is stored: f:
+           // which array has the winners
     reduce // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
            // channels 4; c: as of store; d: of which register. On devices whose kernels can
            // do that, several stores or reductions end a program, with the same b and c, or

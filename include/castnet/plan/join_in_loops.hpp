@@ -1,5 +1,6 @@
 // Joining of the element-wise launches that follow each other in a loop over time: gates and the
-// state that they make become one launch, which reads what they have in common once.
+// state that they make become one launch, which reads what they have in common once, and which
+// leaves the state where the next step reads it.
 #pragma once
 
 #include <castnet/plan/fuse.hpp>
@@ -12,7 +13,8 @@ public:
     // Of groups that plan/join.hpp has joined.
     constexpr loop_joiner(graph_view const& g, int* groups, group_end* ends)
         : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
-          first_{list<int>::filled(count_, -1)}, products_{list<char>::filled(count_, 0)} {
+          first_{list<int>::filled(count_, -1)}, products_{list<char>::filled(count_, 0)},
+          results_{list<int>::filled(count_, 1)}, kept_{kept_nodes(g)} {
         for (int i = count_ - 1; i >= 0; --i) {
             if (int const end = group_[i]; end >= 0) {
                 first_[end] = i;
@@ -27,18 +29,24 @@ public:
     // reads a result earlier, or overwrites what is read later.
     constexpr void run() {
         for (int last = count_ - 1; last > 0; --last) {
-            for (int id = last - 1, results = 1; is_joinable(last) && id >= 0; --id) {
+            for (int id = last - 1; is_joinable(last) && id >= 0; --id) {
                 if (group_[id] != id || !is_launched(nodes_[id], nodes_)) {
                     continue;
                 }
-                if (!is_joinable(id) || !are_alike(id, last) || results == most_results ||
+                if (!is_joinable(id) || !are_alike(id, last) || results_[last] == most_results ||
                     count_inputs(id, last) > max_group_inputs) {
                     break;
                 }
                 join(id, last);
-                ++results;
             }
         }
+        keep_what_is_read();
+        for (int id = 0; id < count_; ++id) {
+            if (nodes_[id].kind == op::feedback && group_[id] == id) {
+                join_feedback(id);
+            }
+        }
+        keep_what_is_read();
     }
 
 private:
@@ -77,6 +85,63 @@ private:
         }
         first_[last] = first_[id] < first_[last] ? first_[id] : first_[last];
         end_[id] = group_end::joined;
+        results_[last] += results_[id];
+    }
+
+    // What an element-wise launch makes for the next step.
+    constexpr void join_feedback(int id) {
+        node const& n = nodes_[id];
+        int const made = n.in[1], state = n.in[0], last = made < 0 ? -1 : group_[made];
+        if (last < 0 || !is_joinable(last) || nodes_[made].kind != op::map ||
+            (made != last && end_[made] != group_end::joined) || nodes_[last].loop != n.loop ||
+            nodes_[last].device != n.device || nodes_[last].repeat != n.repeat ||
+            results_[last] == most_results || nodes_[state].stored == storage::over_slice ||
+            (nodes_[state].stored != storage::array && is_read_from(state, last))) {
+            return;
+        }
+        group_[id] = last;
+        end_[id] = group_end::joined;
+        results_[last] += 1;
+    }
+    // Whether launches after this one read an array or, through a view, this one or those: it would
+    // be that of the next step.
+    constexpr bool is_read_from(int id, int last) const {
+        for (int k = 0; k < count_; ++k) {
+            for (int j = nodes_[k].kind == op::feedback ? 1 : 0; j < nodes_[k].operands; ++j) {
+                if (nodes_[k].in[j] == id &&
+                    (is_view(nodes_[k], nodes_) ? is_read_from(k, last - 1)
+                                                : group_[k] < 0 || group_[k] > last)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+    // Results that only their launch reads become functions like its others.
+    constexpr void keep_what_is_read() {
+        for (int id = 0; id < count_; ++id) {
+            node const& n = nodes_[id];
+            if (n.kind == op::map && n.loop >= 0 && group_[id] >= 0 && group_[id] != id &&
+                end_[id] == group_end::joined && !is_read_elsewhere(id)) {
+                end_[id] = group_end::launched;
+                results_[group_[id]] -= 1;
+            }
+        }
+    }
+    constexpr bool is_read_elsewhere(int id) const {
+        for (int const kept : kept_) {
+            if (base_of(kept, nodes_) == id) {
+                return true;
+            }
+        }
+        for (int k = 0; k < count_; ++k) {
+            for (int j = 0; j < nodes_[k].operands && group_[k] != group_[id]; ++j) {
+                if (nodes_[k].in[j] == id) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     node const* nodes_;
@@ -85,6 +150,8 @@ private:
     group_end* end_;
     list<int> first_;     // node of the group that ends with each; -1: none
     list<char> products_; // whether that group has something else than functions
+    list<int> results_;   // of that group
+    list<int> kept_;      // nodes that are read after the plan
 };
 
 } // namespace castnet::ir

@@ -17,7 +17,8 @@ public:
     constexpr row_joiner(graph_view const& g, int* groups, group_end* ends)
         : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
           first_{list<int>::filled(count_, -1)}, next_{first_},
-          carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)} {
+          carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)},
+          follower_{list<char>::filled(count_, 0)} {
         for (int i = count_ - 1; i >= 0; --i) {
             if (int const end = group_[i]; end >= 0) {
                 next_[i] = first_[end];
@@ -26,13 +27,17 @@ public:
         }
     }
 
-    // Whatever follows joins the first reduction, whose place the launch has.
+    // Whatever follows joins the first reduction, or what is stored with it, whose place the launch
+    // has.
     constexpr void run() {
         for (int id = 0; id < count_; ++id) {
-            if (!is_launch(id) || !reduces_rows(id)) {
+            if (!is_launch(id)) {
                 continue;
             }
-            space_ = nodes_[nodes_[id].in[0]].size;
+            space_ = nodes_[id].kind == op::map ? nodes_[id].size : nodes_[nodes_[id].in[0]].size;
+            if (!reduces_rows(id) && !is_stored_with_rows(id)) {
+                continue;
+            }
             size_ = size_of(id);
             int const last = id + near < count_ ? id + near : count_ - 1;
             for (int other = id + 1; other <= last; ++other) {
@@ -105,6 +110,18 @@ private:
         return n.size.sample && n.size.channels == 1 && from.channels > 1 &&
                from.channels <= most_channels && n.size.pixels == from.pixels;
     }
+    // An array of which sums of rows are results of the same launch.
+    constexpr bool is_stored_with_rows(int id) const {
+        bool found = false;
+        for (int k = nodes_[id].kind == op::map ? first_[id] : -1; k >= 0; k = next_[k]) {
+            bool const is_sum = end_[k] == group_end::joined;
+            if (is_sum ? !is_row_of_space(k) : nodes_[k].kind != op::map) {
+                return false;
+            }
+            found = found || is_sum;
+        }
+        return found;
+    }
     // A sum over all samples and pixels of what there is one of for each row.
     constexpr bool sums_over_rows(int id) const {
         node const& n = nodes_[id];
@@ -149,14 +166,14 @@ private:
         return reduces_rows(id) && nodes_[nodes_[id].in[0]].size == space_;
     }
     // Whether a value is there when the rows are reduced, or made of them; `follows` becomes true
-    // if it is one of their results.
+    // if it is one of their results, or made of these.
     constexpr bool is_there(int id, int rows, bool& follows) const {
         node const& n = nodes_[id];
         if (traits_of(n).source) {
             return true;
         }
         if (group_[id] == rows) {
-            follows = follows || n.kind == op::reduce;
+            follows = follows || n.kind == op::reduce || follower_[id] != 0;
             return n.kind == op::map || reduces_rows(id);
         }
         if (is_computed_again(id)) {
@@ -177,6 +194,7 @@ private:
             group_[k] = rows;
         }
         end_[id] = group_end::joined;
+        follower_[id] = 1;
     }
 
     node const* nodes_;
@@ -185,6 +203,7 @@ private:
     group_end* end_;
     list<int> first_, next_; // per group, the first of its nodes; per node, the next one there
     list<char> carried_;     // per node
+    list<char> follower_;    // per node: the end of a launch that has joined others
     extents space_{};        // of the rows
     launch_size size_{};     // of the launch that grows
 };

@@ -58,6 +58,7 @@ struct epilogue {
 struct kernel_launch {
     op kind{};
     int program = -1;    // number of the fused program: of map and reduce, of an epilogue
+    int phases = 1;      // of that program; several where it is by rows (plan/instruction.hpp)
     epilogue end{};      // with a bias, the operands are the factors, the result, the bias
     int output = 0;      // in plan::arrays
     int results = 1;     // arrays from there on: a pooling's argmax, a bias's gradient follow

@@ -200,8 +200,9 @@ private:
                 throw "castnet: a fused kernel reads too many arrays or scalars";
             }
             end = lower.code.back();
-            if (end.code == opcode::reduce && n.kind == op::map) { // it is stored besides
-                s.kind = op::reduce;
+            s.phases = phases_of(lower.code.data(), lower.code.size());
+            if (n.kind == op::map && (end.code == opcode::reduce || s.phases > 1)) {
+                s.kind = op::reduce; // it is stored besides
                 s.factor = nodes_[lower.joined.back()].scalar;
             }
             s.program = programs_.number_of(lower.code);
@@ -240,7 +241,7 @@ private:
         }
         s.output = next_array();
         bool const spreads = s.program >= 0 && lower.pooling >= 0;
-        d_.arrays.push(use_of(spreads ? lower.pooling : n.kind == op::feedback ? n.in[0] : id));
+        d_.arrays.push(use_of(spreads ? lower.pooling : array_of(id)));
         for (int const other : beside_) {
             if (nodes_[other].in[0] == id) {
                 add_result(s, other);
@@ -288,7 +289,11 @@ private:
 
     constexpr void add_result(kernel_launch& s, int id) {
         s.results += 1;
-        d_.arrays.push(use_of(id));
+        d_.arrays.push(use_of(array_of(id)));
+    }
+    // Where a launch leaves a node's value: a feedback's, where the delay's is.
+    constexpr int array_of(int id) const {
+        return nodes_[id].kind == op::feedback ? nodes_[id].in[0] : id;
     }
 
     constexpr void describe(kernel_launch& s, node const& n) const {

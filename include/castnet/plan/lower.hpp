@@ -92,7 +92,7 @@ private:
     // Whether results of rows are read within the group, which is a program by rows then; and the
     // phase of each node. Ends stay in their order.
     constexpr bool find_phases(int root, int first, int const* next) {
-        if (!group_.joins || nodes_[root].kind != op::reduce || !nodes_[root].size.sample) {
+        if (!group_.joins || !nodes_[root].size.sample || is_stored_alone(root, first, next)) {
             return false;
         }
         int* const phase = phases_.data();
@@ -106,6 +106,14 @@ private:
             }
         }
         return latest > 0;
+    }
+    constexpr bool is_stored_alone(int root, int first, int const* next) const {
+        for (int m = nodes_[root].kind == op::map ? first : -1; m >= 0; m = next[m]) {
+            if (group_.is_joined(m)) {
+                return false;
+            }
+        }
+        return nodes_[root].kind != op::reduce;
     }
     // That of the last result that it depends on, and one more.
     constexpr int phase_of(int id) const {
@@ -168,6 +176,13 @@ private:
         node const& n = nodes_[id];
         instruction end;
         end.code = opcode::store;
+        if (n.kind == op::feedback) {
+            bool const all_steps = nodes_[n.in[0]].stored == storage::array;
+            end.a = is_bf16(n.in[0]) ? 1 : 0;
+            end.c = !all_steps ? 1 : n.attribute < 0 ? 4 : 3;
+            end.d = static_cast<std::uint8_t>(reg_[n.in[1]]);
+            return end;
+        }
         end.a = is_bf16(id) ? 1 : 0;
         end.c = n.stored == storage::one_step ? 1 : n.stored == storage::over_slice ? 2 : 0;
         if (n.kind != op::reduce) {
@@ -205,7 +220,7 @@ private:
         add_loads(root);
     }
     constexpr void add_loads(int id) {
-        for (int k = 0; k < nodes_[id].operands; ++k) {
+        for (int k = 0; k < nodes_[id].operands && nodes_[id].kind != op::feedback; ++k) {
             loads_.add(nodes_[id].in[k]);
         }
     }

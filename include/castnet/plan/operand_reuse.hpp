@@ -29,11 +29,11 @@ public:
             node_buffer const& from = buffers_[base];
             if (from.held >= 0 && from.in_chunk == in_chunk && operand.size == result.size &&
                 operand.stored == result.stored && from.is_bf16 == in_bf16) {
-                int readers = 0;
-                for (int j = s.first_array; j < s.output; ++j) {
-                    readers += lives_.base[uses_[j].node] == base;
+                int users = 0;
+                for (int j = s.first_array; j < s.output + s.results; ++j) { // or other results
+                    users += j != s.output && lives_.base[uses_[j].node] == base;
                 }
-                if (readers == 1) {
+                if (users == 1) {
                     return from.held;
                 }
             }

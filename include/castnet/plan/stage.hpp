@@ -86,7 +86,7 @@ private:
         }
     }
 
-    // The body of the loop from launch i on, which a feedback ends. Returns the launch after it.
+    // The body of the loop from launch i on. Returns the launch after it.
     constexpr int add_loop(int i) {
         close();
         int const result = uses_[launches_[i].output].node;
@@ -94,9 +94,12 @@ private:
         for (; body.last < count_ && launches_[body.last].loop == launches_[i].loop; ++body.last) {
             body.flops += launches_[body.last].flops;
         }
-        kernel_launch const& end = launches_[body.last - 1];
-        body.iterations = g_.nodes[uses_[end.output].node].size.pixels;
-        body.backwards = end.attribute < 0;
+        int end = 0; // which may be part of a launch
+        while (g_.nodes[end].kind != op::feedback || g_.nodes[end].loop != launches_[i].loop) {
+            ++end;
+        }
+        body.iterations = g_.nodes[end].size.pixels;
+        body.backwards = g_.nodes[end].attribute < 0;
         found_.push(body);
         return body.last;
     }

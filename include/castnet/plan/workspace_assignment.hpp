@@ -213,12 +213,12 @@ private:
             return;
         }
         node_buffer& result = buffers_[id];
-        if (result.fixed || s.kind == op::feedback ||    // which writes to the delay's
+        if (result.fixed || is_delay_of_others(id, s) || // a feedback
             result.held >= 0 || lives_.base[id] != id) { // what is saved or carried
             return;
         }
         if (lives_.saved[id]) { // what the first repetition gets, before those of all others
-            place_for_repetitions(id, s, 1, memory);
+            place_for_repetitions(array, 1, memory);
             return;
         }
         result.is_bf16 = uses_[array].is_bf16;
@@ -227,8 +227,9 @@ private:
                           stage_of_[lives_.last[id]] == stage_number;
         block_allocator& place = result.in_chunk ? chunk : memory;
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
-        bool const at_every_point = // by a program of its own
-            nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce);
+        bool const at_every_point = // by a program of its own, which reads it once
+            nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce) &&
+            s.phases == 1;
         int const reused = array != s.output      ? -1
                            : at_every_point       ? reuse_.dying_operand(s, number, result.in_chunk)
                            : s.kind != op::concat ? -1
@@ -245,6 +246,10 @@ private:
         result.offset = place.offset(result.held);
     }
 
+    constexpr bool is_delay_of_others(int id, kernel_launch const& s) const {
+        return nodes_[id].kind == op::delay && s.kind != op::delay;
+    }
+
     // What a repeated block saves is there from its first stage, `stage_number`, on.
     constexpr void place_saved(int stage_number, block_allocator& memory) {
         int const block = p_.stages[stage_number].repeat;
@@ -254,17 +259,17 @@ private:
             for (int array = s.output; array < s.output + s.results; ++array) {
                 int const id = uses_[array].node;
                 if (id >= 0 && lives_.saved[id] && !buffers_[id].fixed && lives_.base[id] == id &&
-                    s.kind != op::feedback) {
-                    place_for_repetitions(id, s, 0, memory);
+                    !is_delay_of_others(id, s)) {
+                    place_for_repetitions(array, 0, memory);
                 }
             }
         }
     }
-    // The value of node id, of each repetition and so many more.
-    constexpr void place_for_repetitions(int id, kernel_launch const& s, int more,
-                                         block_allocator& memory) {
+    // The result that is this array of a launch, of each repetition and so many more.
+    constexpr void place_for_repetitions(int array, int more, block_allocator& memory) {
+        int const id = uses_[array].node;
         node_buffer& result = buffers_[id];
-        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
+        result.is_bf16 = uses_[array].is_bf16;
         extents const e = nodes_[id].size;
         std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
         result.repeat_stride =

@@ -21,6 +21,9 @@ class libraries; // device/cuda/libraries.hpp
 template <class T>
 struct context {
     using value_type = T;
+    // A thread for each of so many is not half of what a large GPU has at once: maps of as many
+    // wait for memory and for themselves, and do so for one element only.
+    static constexpr std::ptrdiff_t few_elements = std::ptrdiff_t{1} << 16;
 
     T* region[ir::regions]{};      // by ir::region, in device memory
     std::ptrdiff_t samples = 0;    // of the plan's batch

@@ -90,11 +90,8 @@ constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
     }
     switch (s.kind) {
     case op::map:
-    case op::reduce: {
-        int const first = p.first_instruction[s.program];
-        return s.space.sample && ir::phases_of(p.instructions + first,
-                                               p.first_instruction[s.program + 1] - first) == 1;
-    }
+    case op::reduce:
+        return s.space.sample && s.phases == 1;
     case op::matmul:
     case op::matmul_data:
         return !p.arrays[s.first_array + 1].size.sample;

@@ -175,8 +175,14 @@ CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& 
                              [[maybe_unused]] tiles_of<Program> const& tiles,
                              [[maybe_unused]] int row = 0) {
     auto* const to = result_of<Program, K>(out);
-    constexpr int stored = Program::stored_of(int(K));
-    if constexpr (Program::spreads) {
+    constexpr int stored = Program::stored_of(int(K)), step = Program::end_of(int(K)).c;
+    if constexpr (step == 3 || step == 4) {
+        lane_point other = p;
+        other.pixel += step == 3 ? 1U : ~0U;
+        if (other.pixel < p.pixels) {
+            store_lanes(value, to + std::size_t(Lanes) * other.in_groups().offset(stored));
+        }
+    } else if constexpr (Program::spreads) {
         tiles.spread(value, p.sample, p.pixel, p.channel,
                      [to](T const(&numbers)[Lanes], std::uint32_t place) {
                          store_lanes(numbers, to + place);
@@ -279,15 +285,16 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
     return a;
 }
 
-// Whether this is a step of a loop that one block computes an element a thread: in lanes, it would
-// take longer, by fewer threads.
-CASTNET_CALLS_UNCHECKED
+// Whether there are threads for all of a map's elements, so many channels of some rows: in lanes,
+// it would take longer, by fewer threads.
 template <class Context>
-CASTNET_HD bool occupies_one_block(Context const& c, std::ptrdiff_t channels) {
+CASTNET_HD bool has_few_elements(std::ptrdiff_t rows, std::ptrdiff_t channels) {
     if constexpr (RunsLoop<Context>) { // known to the compiler
         return Context::most_samples * channels <= block_threads;
+    } else if constexpr (requires { Context::few_elements; }) {
+        return rows * channels <= Context::few_elements;
     } else {
-        return c.iteration >= 0 && c.samples * channels <= block_threads;
+        return false;
     }
 }
 
@@ -305,7 +312,8 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
         channels *= samples * pixels;
         samples = pixels = rows.count = 1;
     }
-    bool const lanes = in_lanes<Program, T>(channels) && !occupies_one_block(c, channels);
+    bool const lanes =
+        in_lanes<Program, T>(channels) && !has_few_elements<Context>(rows.count, channels);
     std::ptrdiff_t const groups = lanes ? channels / body::lanes : channels;
     std::ptrdiff_t const count = rows.count * groups;
     body b{arguments_of(s, t, c),

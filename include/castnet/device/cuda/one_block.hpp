@@ -24,15 +24,6 @@ struct one_block_memory {
     constexpr std::ptrdiff_t all() const { return scratch + trained + workspace; }
 };
 
-template <class Plan>
-constexpr bool is_by_rows(Plan const& p, kernel_launch const& s) {
-    if (s.program < 0) {
-        return false;
-    }
-    int const first = p.first_instruction[s.program];
-    return ir::phases_of(p.instructions + first, p.first_instruction[s.program + 1] - first) > 1;
-}
-
 template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
     std::ptrdiff_t scratch = 0;
@@ -40,7 +31,7 @@ constexpr one_block_memory memory_in_one_block(Plan const& p) {
         kernel_launch const& s = p.launch(i);
         // a reduction to one array has at most 16 bytes for each thread; by rows, the result, too
         std::ptrdiff_t const arrays = s.kind == op::reduce ? s.results : 1,
-                             parts = (16 / std::ptrdiff_t{sizeof(T)} + int(is_by_rows(p, s))) *
+                             parts = (16 / std::ptrdiff_t{sizeof(T)} + int(s.phases > 1)) *
                                      block_threads * arrays;
         scratch = parts > scratch ? parts : scratch;
         if (is_matmul(s.kind)) {
