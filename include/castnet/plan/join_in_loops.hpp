@@ -88,20 +88,30 @@ private:
         results_[last] += results_[id];
     }
 
-    // What an element-wise launch makes for the next step.
+    // What an element-wise launch makes for the next step, too, or a product for nobody else.
     constexpr void join_feedback(int id) {
         node const& n = nodes_[id];
         int const made = n.in[1], state = n.in[0], last = made < 0 ? -1 : group_[made];
-        if (last < 0 || !is_joinable(last) || nodes_[made].kind != op::map ||
-            (made != last && end_[made] != group_end::joined) || nodes_[last].loop != n.loop ||
+        if (last < 0 || end_[last] != group_end::launched || nodes_[last].loop != n.loop ||
             nodes_[last].device != n.device || nodes_[last].repeat != n.repeat ||
-            results_[last] == most_results || nodes_[state].stored == storage::over_slice ||
+            nodes_[state].stored == storage::over_slice ||
             (nodes_[state].stored != storage::array && is_read_from(state, last))) {
             return;
         }
-        group_[id] = last;
-        end_[id] = group_end::joined;
-        results_[last] += 1;
+        bool const is_result = made == last || end_[made] == group_end::joined;
+        if (is_joinable(last) ? is_result && results_[last] < most_results
+                              : is_product(made) && nodes_[state].stored == storage::one_step &&
+                                    !is_read_elsewhere(made, id)) {
+            group_[id] = last;
+            end_[id] = group_end::joined;
+            results_[last] += 1;
+        }
+    }
+    // On its own.
+    constexpr bool is_product(int id) const {
+        op const kind = nodes_[id].kind;
+        return (kind == op::matmul || kind == op::matmul_data) && group_[id] == id &&
+               first_[id] == id;
     }
     // Whether launches after this one read an array or, through a view, this one or those: it would
     // be that of the next step.
@@ -128,7 +138,8 @@ private:
             }
         }
     }
-    constexpr bool is_read_elsewhere(int id) const {
+    // Than in its own launch, or by this node.
+    constexpr bool is_read_elsewhere(int id, int reader = -1) const {
         for (int const kept : kept_) {
             if (base_of(kept, nodes_) == id) {
                 return true;
@@ -136,7 +147,7 @@ private:
         }
         for (int k = 0; k < count_; ++k) {
             for (int j = 0; j < nodes_[k].operands && group_[k] != group_[id]; ++j) {
-                if (nodes_[k].in[j] == id) {
+                if (nodes_[k].in[j] == id && k != reader) {
                     return true;
                 }
             }

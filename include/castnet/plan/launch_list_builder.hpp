@@ -241,7 +241,8 @@ private:
         }
         s.output = next_array();
         bool const spreads = s.program >= 0 && lower.pooling >= 0;
-        d_.arrays.push(use_of(spreads ? lower.pooling : array_of(id)));
+        bool const feeds = s.program < 0 && first >= 0 && nodes_[first].kind == op::feedback;
+        d_.arrays.push(use_of(spreads ? lower.pooling : array_of(feeds ? first : id)));
         for (int const other : beside_) {
             if (nodes_[other].in[0] == id) {
                 add_result(s, other);
