@@ -214,7 +214,29 @@ bool is_result(plan_view const& d, cn::ir::array_ref const& r) {
     return false;
 }
 
-// What is bfloat16 is what products read, what convolutions write, and images made of such.
+// Whether a product makes something for element-wise launches with results in bfloat16 alone.
+bool makes_for_bf16(plan_view const& d, int i) {
+    cn::ir::array_ref const& made = output(d, i);
+    bool read = false;
+    for (int k = i + 1; k < d.sizes.launches; ++k) {
+        cn::ir::kernel_launch const& s = d.launches[k];
+        for (int a = 0; a < s.arrays; ++a) {
+            if (operand(d, k, a).where == made.where && operand(d, k, a).offset == made.offset) {
+                read = true;
+                if (s.kind != op::map || !output(d, k).is_bf16 || output(d, k).size != made.size) {
+                    return false;
+                }
+            }
+        }
+        if (output(d, k).where == made.where && output(d, k).offset == made.offset) {
+            break;
+        }
+    }
+    return read && cn::ir::operation_of(d.launches[i].kind).is.product && made.size.sample;
+}
+
+// What is bfloat16 is what products read, what convolutions write, images made of such, and what
+// products make for launches with such results.
 void check_types(plan_view const& d) {
     REQUIRE(output(d, 0).is_bf16);
     CHECK(operand(d, 0).where == region::parameters);
@@ -235,7 +257,7 @@ void check_types(plan_view const& d) {
             }
         }
         bool const made = makes_image_of_bf16(d, i) && !is_result(d, output(d, i));
-        CHECK(output(d, i).is_bf16 == (read || image || made));
+        CHECK(output(d, i).is_bf16 == (read || image || made || makes_for_bf16(d, i)));
         for (int a = 0; a < 2 && cn::ir::operation_of(s.kind).is.product; ++a) {
             CHECK(operand(d, i, a).is_bf16);
             CHECK(operand(d, i, a).where == region::workspace);

@@ -1,11 +1,13 @@
 // Arrays in bfloat16, on a device whose products and convolutions read their factors so.
 //
 // What a product reads is stored in bfloat16 by the launch that computes it, and so is what a
-// convolution writes, and every image that an element-wise launch makes of such images: most
-// gradients of images, therefore. Parameters and inputs stay as they are: the first launch of a
-// plan makes a copy of all of them that products read. Everything else, and everything that leaves
-// the step (results, gradients, statistics) or goes from one repetition of a block to the next, has
-// the device's own type, and so has all arithmetic.
+// convolution writes, every image that an element-wise launch makes of such images (most gradients
+// of images, therefore), and what a product makes for functions of which others read only such
+// results: what a layer is before its activation, and the gradient of what it is after it.
+// Parameters and inputs stay as they are: the first launch of a plan makes a copy of all of them
+// that products read. Everything else, and everything that leaves the step (results, gradients,
+// statistics) or goes from one repetition of a block to the next, has the device's own type, and so
+// has all arithmetic.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -232,6 +234,39 @@ constexpr void mark_attended(graph_view const& g, int const* group, char* in_bf1
     }
 }
 
+// Marks what products make for element-wise launches with results in bfloat16, and for nobody else.
+// `in_bf16`, `group`: per node, as of bf16_nodes().
+constexpr void mark_activated(graph_view const& g, int const* group, char* in_bf16) {
+    node const* const nodes = g.nodes;
+    list<char> others = carried_nodes(nodes, g.node_count, g.repeat_count); // read it, too
+    for (int const id : kept_nodes(g)) {
+        others[base_of(id, nodes)] = 1;
+    }
+    keep_copied(nodes, g.node_count, others);
+    for (int i = 0; i < g.node_count; ++i) {
+        int const end = group[i];
+        bool const in_view = is_view(nodes[i], nodes);
+        for (int k = 0; k < nodes[i].operands; ++k) {
+            int const from = nodes[i].in[k];
+            if (from < 0 || group[from] == end) {
+                continue;
+            }
+            bool const rounds = nodes[i].kind == op::map && !in_view && end >= 0 && in_bf16[end] &&
+                                nodes[end].kind == op::map && nodes[end].size == nodes[from].size;
+            char& marked = others[base_of(from, nodes)];
+            marked = marked != 0 || !rounds ? 1 : 0;
+        }
+    }
+    for (int i = 0; i < g.node_count; ++i) {
+        operation_traits const& is = traits_of(nodes[i]);
+        int const end = group[i];
+        if (end >= 0 && is.product && is.stores_bf16 && nodes[i].size.sample && nodes[i].loop < 0 &&
+            !others[end] && base_of(end, nodes) == end) {
+            in_bf16[end] = 1;
+        }
+    }
+}
+
 // Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
 constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
     list<char> in_bf16 = list<char>::filled(g.node_count, 0);
@@ -249,6 +284,7 @@ constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
     }
     mark_images_of_bf16(g, group, in_bf16.data());
     mark_attended(g, group, in_bf16.data());
+    mark_activated(g, group, in_bf16.data());
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies
