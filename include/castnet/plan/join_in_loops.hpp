@@ -4,7 +4,7 @@
 #pragma once
 
 #include <castnet/plan/fuse.hpp>
-#include <castnet/plan/mixed_precision.hpp>
+#include <castnet/plan/views.hpp>
 
 namespace castnet::ir {
 

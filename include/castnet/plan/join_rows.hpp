@@ -7,7 +7,7 @@
 
 #include <castnet/plan/fuse.hpp>
 #include <castnet/plan/instruction.hpp>
-#include <castnet/plan/mixed_precision.hpp>
+#include <castnet/plan/views.hpp>
 
 namespace castnet::ir {
 

@@ -3,7 +3,7 @@
 
 #include <castnet/plan/instruction.hpp>
 #include <castnet/plan/join.hpp>
-#include <castnet/plan/mixed_precision.hpp>
+#include <castnet/plan/views.hpp>
 
 namespace castnet::ir {
 

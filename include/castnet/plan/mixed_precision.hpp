@@ -12,6 +12,7 @@
 
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/plan/fuse.hpp>
+#include <castnet/plan/views.hpp>
 
 namespace castnet::ir {
 
@@ -37,47 +38,6 @@ constexpr int bf16_per_value() {
     }
 }
 
-// Some channels of a wider array.
-constexpr bool is_part_of_row(node const& n) {
-    return n.stored == storage::in_place || n.stored == storage::over_slice;
-}
-
-// A reshape that moves nothing, a slice that is read in place and what is stored over one, or a
-// border of a repeated block.
-constexpr bool is_view(node const& n, node const* nodes) {
-    return is_part_of_row(n) || n.kind == op::carry || n.kind == op::repeated ||
-           (n.kind == op::reshape &&
-            (n.attribute == as_stored ||
-             (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order())));
-}
-// The node whose memory a view shows: an operand, or what a function is stored over.
-constexpr int viewed(node const& n) {
-    return n.stored == storage::over_slice ? n.attribute : n.in[n.kind == op::repeated ? 1 : 0];
-}
-
-// The node whose memory this one shows.
-constexpr int base_of(int id, node const* nodes) {
-    while (is_view(nodes[id], nodes)) {
-        id = viewed(nodes[id]);
-    }
-    return id;
-}
-
-// Whether a node is computed by a launch of its own.
-constexpr bool is_launched(node const& n, node const* nodes) {
-    operation_traits const& is = traits_of(n);
-    return !is.source && !is.beside && (n.stored == storage::over_slice || !is_view(n, nodes));
-}
-
-// The extents of a node's value in memory, which is that of node `base`.
-constexpr extents size_in_memory(node const& n, node const& base) {
-    extents size = n.size;
-    if (base.stored == storage::one_step) {
-        size.pixels = 1;
-    }
-    return size;
-}
-
 // Marks what is copied to other devices, in the device's own type.
 constexpr void keep_copied(node const* nodes, int count, list<char>& kept) {
     for (int i = 0; i < count; ++i) {
@@ -85,6 +45,16 @@ constexpr void keep_copied(node const* nodes, int count, list<char>& kept) {
             kept[base_of(nodes[i].in[0], nodes)] = 1;
         }
     }
+}
+
+// Per node: 1 where its value leaves the step, a repetition of a block or the device.
+constexpr list<char> leaving_nodes(graph_view const& g) {
+    list<char> leaving = carried_nodes(g.nodes, g.node_count, g.repeat_count);
+    for (int const id : kept_nodes(g)) {
+        leaving[base_of(id, g.nodes)] = 1;
+    }
+    keep_copied(g.nodes, g.node_count, leaving);
+    return leaving;
 }
 
 // Whether a node is the copy of an input that products read.
@@ -179,11 +149,7 @@ private:
 // step or a repetition of a block. `in_bf16`, `group`: per node, as of bf16_nodes().
 constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* in_bf16) {
     node const* const nodes = g.nodes;
-    list<char> kept = carried_nodes(nodes, g.node_count, g.repeat_count);
-    for (int const id : kept_nodes(g)) {
-        kept[base_of(id, nodes)] = 1;
-    }
-    keep_copied(nodes, g.node_count, kept);
+    list<char> const kept = leaving_nodes(g);
     for (int i = 0; i < g.node_count; ++i) { // what a launch reads comes before it
         int const end = group[i];
         if (nodes[i].kind != op::map || end < 0 || nodes[end].kind != op::map || kept[end] ||
@@ -203,12 +169,8 @@ constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* 
 // multiplies in bfloat16, too. `in_bf16`, `group`: per node, as of bf16_nodes().
 constexpr void mark_attended(graph_view const& g, int const* group, char* in_bf16) {
     node const* const nodes = g.nodes;
-    list<char> others = carried_nodes(nodes, g.node_count, g.repeat_count); // read it, too
+    list<char> others = leaving_nodes(g); // read it, too
     list<char> wanted = list<char>::filled(g.node_count, 0);
-    for (int const id : kept_nodes(g)) {
-        others[base_of(id, nodes)] = 1;
-    }
-    keep_copied(nodes, g.node_count, others);
     for (int i = g.node_count - 1; i >= 0; --i) { // the readers of a node come before it
         node const& n = nodes[i];
         operation_traits const& is = traits_of(n);
@@ -238,11 +200,7 @@ constexpr void mark_attended(graph_view const& g, int const* group, char* in_bf1
 // `in_bf16`, `group`: per node, as of bf16_nodes().
 constexpr void mark_activated(graph_view const& g, int const* group, char* in_bf16) {
     node const* const nodes = g.nodes;
-    list<char> others = carried_nodes(nodes, g.node_count, g.repeat_count); // read it, too
-    for (int const id : kept_nodes(g)) {
-        others[base_of(id, nodes)] = 1;
-    }
-    keep_copied(nodes, g.node_count, others);
+    list<char> others = leaving_nodes(g); // read it, too
     for (int i = 0; i < g.node_count; ++i) {
         int const end = group[i];
         bool const in_view = is_view(nodes[i], nodes);

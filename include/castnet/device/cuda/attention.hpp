@@ -47,7 +47,7 @@ private:
             sum[i] = 0;
         }
         auto const mine = head.row_of_thread();
-        row_numbers now;
+        running_softmax now;
         int const end = this->end_of_keys(top, visible);
         for (int left = 0; left < end; left += side) {
             block.sync();
@@ -78,15 +78,15 @@ private:
         });
     }
 
-    // What all lanes of a row know.
-    struct row_numbers {
+    // Running softmax of a row, which all its lanes know.
+    struct running_softmax {
         T largest = minus_infinity<T>, total = 0;
     };
 
     // The scores of a row become weights, but for a factor.
     template <class Head, class Row>
     CASTNET_HD void weigh(Head const& head, Row const& mine, int top, int left, int visible,
-                          T* scores, row_numbers& now, T* earlier) const {
+                          T* scores, running_softmax& now, T* earlier) const {
         int const query = top + mine.row, end = mine.is_row ? this->tile_side : 0;
         T* const score = scores + mine.row * this->score_pitch();
         T largest = now.largest, sum = 0;

@@ -25,8 +25,8 @@ struct tensor_core_attention_body : tensor_core_attention<T> {
     }
 
 private:
-    // What a lane knows of its two rows.
-    struct row_numbers {
+    // Running softmax of a lane's two rows.
+    struct running_softmax {
         float largest[2] = {minus_infinity<float>, minus_infinity<float>};
         float total[2] = {0, 0}; // of the lane's own columns
     };
@@ -42,7 +42,7 @@ private:
         block.sync();
         auto const query = warp.rows_of(tile_k);
         typename Warp::sums sum{};
-        row_numbers now{};
+        running_softmax now{};
         for_each_tile_of_keys(warp, top, visible, [&](int left) {
             sum_fragment score[side / 8];
             CASTNET_UNROLL
@@ -76,7 +76,7 @@ private:
     // Scores become weights, but for a factor, and what was summed up with others is scaled.
     template <bool SeeAll, class Warp, int N>
     CASTNET_HD void weigh(Warp const& warp, int top, int left, int visible,
-                          sum_fragment (&score)[N], row_numbers& now,
+                          sum_fragment (&score)[N], running_softmax& now,
                           typename Warp::sums& sum) const {
         float largest[2] = {now.largest[0], now.largest[1]};
         CASTNET_UNROLL
