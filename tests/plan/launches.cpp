@@ -1,6 +1,7 @@
 // Launches of plans: what becomes one, and what becomes none at all.
 #include "networks.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -105,6 +106,25 @@ TEST_CASE("where the device joins launches, a step of a loop computes all gates 
             CHECK(joined.launches[i].results == 8);
         }
     }
+}
+
+TEST_CASE(
+    "where the device joins launches, a slice that is kept for the backward pass is one's result") {
+    using network = cn::sequential<input<5, 6>, cn::gru<4>>;
+    using recipe = cn::detail::step_recipe<planned::mse>;
+    auto const in_loop = [](plan_view const& d, int loop) {
+        steps all;
+        for (int i = 0; i < d.sizes.launches; ++i) {
+            if (d.launches[i].loop == loop) {
+                all.push_back(d.launches[i].kind);
+            }
+        }
+        return all;
+    };
+    auto const alone = in_loop(view_of<recipe, network, true, 8>(), 0);
+    CHECK(std::count(alone.begin(), alone.end(), op::slice) == 1);
+    auto const joined = view_of<recipe, network, true, 8, joining_device>();
+    CHECK(in_loop(joined, 0) == steps{op::matmul, op::map});
 }
 
 TEST_CASE("where the device can, a bias and a function are part of their product's step") {

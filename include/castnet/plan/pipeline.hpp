@@ -10,6 +10,7 @@
 #include <castnet/graph/recomputation.hpp>
 #include <castnet/graph/shared_channels.hpp>
 #include <castnet/graph/storage.hpp>
+#include <castnet/graph/stored_slices.hpp>
 #include <castnet/plan/fused_groups.hpp>
 #include <castnet/plan/plan.hpp>
 
@@ -110,6 +111,9 @@ protected:
         order_loops(g, wanted);
         compute_again_in_loops(g, wanted);
         share_channels_in_loops(g, wanted);
+        if constexpr (JoiningDevice<Device>) {
+            store_slices(g, wanted);
+        }
         find_storage(g, wanted);
         store_over_slices(g, wanted);
         return {g, wanted};
