@@ -6,6 +6,8 @@
 
 #include "harness.hpp"
 
+#include <array>
+
 namespace cn = castnet;
 using cn::input, cn::shape;
 
@@ -100,6 +102,18 @@ struct no_gradient_back { // reads a carry only where that has no gradient
         return cn::scan(x, shape<2>{},
                         [](auto x_t, auto h) { return cn::square(x_t) * (1 + cn::less(h, 0.5)); })
             .outputs;
+    }
+};
+
+struct powers { // a state that is a product alone, of which a sum is the result
+    constexpr auto operator()(auto x, auto start) const {
+        auto const [h, sum] =
+            cn::scan(x, start, shape<3>{}, [](auto, auto now, auto before) {
+                auto const all = before + now;
+                return cn::carry(now | cn::named<"matrix", cn::dense<3>.no_bias()>, all);
+            }).last;
+        static_cast<void>(h);
+        return cn::concat(cn::reshape<8>(x), sum);
     }
 };
 
@@ -228,6 +242,33 @@ TEST_CASE("gradients of gates, wherever they lie") {
 TEST_CASE("one step is a layer") {
     differentiate<looped{}, input<1, 2>>();
     differentiate<numbers{}, input<1>>();
+}
+
+TEST_CASE("a state may be a product alone") {
+    using network = cn::network<powers{}, input<4, 2>, input<3>>;
+    auto r = check::layer_run::of<network, false, 2>();
+    r.set_input(check::random_values(16, 1), 0);
+    check::values const start = check::random_values(6, 2), matrix = check::random_values(9, 3);
+    r.set_input(start, 1);
+    r.set("matrix.weight", matrix);
+    r.run();
+    for (std::size_t sample = 0; sample < 2; ++sample) {
+        std::array<double, 3> h{start[3 * sample], start[3 * sample + 1], start[3 * sample + 2]},
+            sum{};
+        for (int t = 0; t < 4; ++t) {
+            std::array<double, 3> next{};
+            for (std::size_t i = 0; i < 3; ++i) { // (units, features), as PyTorch's
+                sum[i] += h[i];
+                for (std::size_t j = 0; j < 3; ++j) {
+                    next[i] += matrix[3 * i + j] * h[j];
+                }
+            }
+            h = next;
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(r.output()[11 * sample + 8 + i] == doctest::Approx(sum[i]));
+        }
+    }
 }
 
 TEST_CASE("steps lie in the order of the sequence, whatever the direction") {

@@ -94,8 +94,12 @@ private:
         int const made = n.in[1], state = n.in[0], last = made < 0 ? -1 : group_[made];
         if (last < 0 || end_[last] != group_end::launched || nodes_[last].loop != n.loop ||
             nodes_[last].device != n.device || nodes_[last].repeat != n.repeat ||
-            nodes_[state].stored == storage::over_slice ||
-            (nodes_[state].stored != storage::array && is_read_from(state, last))) {
+            nodes_[state].stored == storage::over_slice) {
+            return;
+        }
+        // (a product reads all of a state for each of its results)
+        int const before = is_product(last) ? last - 1 : last;
+        if (nodes_[state].stored != storage::array && is_read_from(state, before)) {
             return;
         }
         bool const is_result = made == last || end_[made] == group_end::joined;
