@@ -198,7 +198,7 @@ def attention(r, shape, sizes):
     heads, causal = r.choice([h for h in (1, 2, 3, 4, 8) if shape[1] % h == 0]), r.random() < 0.5
 
     def attend(f, x):
-        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype) if causal else None
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], x.device, x.dtype) if causal else None
         return f(x, x, x, attn_mask=mask, need_weights=False)[0]
     return Layer(f"multi_head_attention<{heads}>" + (".causal()" if causal else ""),
                  Function(attend, nn.MultiheadAttention(shape[1], heads, batch_first=True)), shape)
