@@ -404,23 +404,20 @@ def differences(net, folder, number, runs):
     return c.differences
 
 
+def is_ready(net, folder, number, given, *flags):
+    """Compiles the program, if it is not built; False if it is not to run."""
+    if not given.gpu:
+        net.compile(folder, number, *flags)
+    elif not given.built:
+        net.compile_for_gpu(folder, number)
+    return not given.build
+
+
 def check(net, folder, number, given):
     """What differs; nothing if the program is only to be compiled."""
-    if not given.gpu:
-        net.compile(folder, number, "-O1")
-        return differences(net, folder, number, (1, 3))
-    if not given.built:
-        net.compile_for_gpu(folder, number)
-    return [] if given.build else differences(net, folder, number, (1, 1))
-
-
-def compile_timed(net, folder, given):
-    """False if that is all that was asked for."""
-    if not given.gpu:
-        net.compile(folder, "float", "-O3")
-    elif not given.built:
-        net.compile_for_gpu(folder, "bfloat16")
-    return not given.build
+    if not is_ready(net, folder, number, given, "-O1"):
+        return []
+    return differences(net, folder, number, (1, 1) if given.gpu else (1, 3))
 
 
 class Training:
@@ -472,7 +469,7 @@ def print_times(net, folder, seed, given):
     if not list(net.torch.parameters()):
         print(f"{seed}: nothing to train; {net}", flush=True)
         return
-    if not compile_timed(net, folder, given):
+    if not is_ready(net, folder, "bfloat16" if given.gpu else "float", given, "-O3"):
         return
     ours, theirs = [], []
     try:

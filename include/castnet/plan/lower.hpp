@@ -92,7 +92,7 @@ private:
     // Whether results of rows are read within the group, which is a program by rows then; and the
     // phase of each node. Ends stay in their order.
     constexpr bool find_phases(int root, int first, int const* next) {
-        if (!group_.joins || !nodes_[root].size.sample || is_stored_alone(root, first, next)) {
+        if (!group_.joins || !nodes_[root].size.sample) {
             return false;
         }
         int* const phase = phases_.data();
@@ -106,14 +106,6 @@ private:
             }
         }
         return latest > 0;
-    }
-    constexpr bool is_stored_alone(int root, int first, int const* next) const {
-        for (int m = nodes_[root].kind == op::map ? first : -1; m >= 0; m = next[m]) {
-            if (group_.is_joined(m)) {
-                return false;
-            }
-        }
-        return nodes_[root].kind != op::reduce;
     }
     // That of the last result that it depends on, and one more.
     constexpr int phase_of(int id) const {
