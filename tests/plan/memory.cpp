@@ -59,6 +59,7 @@ TEST_CASE("every step reads what the graph says") {
     check_plans<pooled, 20>("pooled");
     check_plans<pooled, 3>("pooled");
     check_plans<branches, 33>("branches");
+    check_plans<recomputed>("recomputed");
 }
 
 TEST_CASE("also where products are finished with a bias and a function") {
@@ -86,6 +87,47 @@ TEST_CASE("also where launches join by rows") {
     check_plans<sequence, 4, planned::mse, joining_device>("layer normalisation");
     using classifier = cn::sequential<input<9>, cn::dense<6>, cn::layer_norm, cn::dense<4>>;
     check_plans<classifier, 4, cn::cross_entropy_loss<0.0F>, joining_device>("cross-entropy");
+}
+
+namespace {
+
+// How much the workspace of a training step of `Batch` samples grows by one more layer.
+template <class Shallow, class Deep, int Layers, std::size_t Batch>
+double growth() {
+    auto const elements = [](auto const& plan) { return double(plan.elements(region::workspace)); };
+    using recipe = cn::detail::step_recipe<planned::mse>;
+    return (elements(cn::detail::compiled_step<recipe, Deep, device, Batch, true>::value) -
+            elements(cn::detail::compiled_step<recipe, Shallow, device, Batch, true>::value)) /
+           Layers;
+}
+
+constexpr auto convolution =
+    cn::block<cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm, cn::relu>;
+template <auto... Layers>
+using of_images = cn::sequential<input<8, 32, 32>, Layers..., cn::global_avg_pool2d, cn::dense<2>>;
+
+constexpr auto feed_forward = cn::residual<cn::layer_norm, cn::dense<128>, cn::gelu, cn::dense<64>>;
+template <auto... Layers>
+using of_sequences = cn::sequential<input<32, 64>, Layers..., cn::flatten, cn::dense<2>>;
+
+} // namespace
+
+TEST_CASE("what the backward pass can compute again is not kept") {
+    constexpr std::size_t batch = 64;
+    constexpr double images = batch * 8 * 32 * 32, sequences = batch * 32 * 64;
+    // The convolution's result, and the statistics.
+    double const of_layer = growth<
+        of_images<convolution, convolution, convolution>,
+        of_images<convolution, convolution, convolution, convolution, convolution, convolution>, 3,
+        batch>();
+    CHECK(of_layer >= images);
+    CHECK(of_layer < 1.01 * images);
+    // What the norm and gelu read, but not their results.
+    double const of_block =
+        growth<of_sequences<feed_forward, feed_forward>,
+               of_sequences<feed_forward, feed_forward, feed_forward, feed_forward>, 2, batch>();
+    CHECK(of_block >= 3 * sequences);
+    CHECK(of_block < 3.1 * sequences);
 }
 
 // Batch normalisation behind convolutions of every kind of weight, a product and a sum.

@@ -71,6 +71,14 @@ using pooled = cn::sequential<input<1, 20, 20>, cn::conv2d<4, 3, cn::conv{.paddi
                               cn::max_pool2d<2>, cn::conv2d<6, 3>, cn::relu, cn::max_pool2d<2>,
                               cn::conv2d<8, 3>, cn::relu, cn::flatten, cn::dense<5>>;
 
+// Values so large that a device may compute them again for the backward pass.
+using recomputed =
+    cn::sequential<input<3, 12, 12>, cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(),
+                   cn::batch_norm, cn::relu,
+                   cn::residual<cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm>,
+                   cn::silu, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::dropout<0.5F>, cn::tanh,
+                   cn::max_pool2d<2>, cn::flatten, cn::dense<5>>;
+
 using mse = cn::mse_loss;
 
 // The graph of a program, as the planner gets it. A constant: while the program runs, compilers may
@@ -93,6 +101,7 @@ struct graph_of {
             if constexpr (cn::ir::MixedPrecisionDevice<Device>) {
                 cn::ir::copies_for_products{g, wanted}.run();
             }
+            cn::ir::compute_again(g, wanted, cn::ir::RecomputingDevice<Device>);
         }
     };
     static constexpr cn::ir::traced_sizes size() {

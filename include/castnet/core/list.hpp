@@ -57,8 +57,11 @@ public:
         data_[size_++] = static_cast<T&&>(value);
     }
     constexpr void append(T const* values, int count) {
+        if (size_ + count > capacity_) {
+            reserve(4 * size_ + count);
+        }
         for (int i = 0; i < count; ++i) {
-            push(values[i]);
+            data_[size_++] = values[i];
         }
     }
     constexpr void append(T const& value, int count) {
@@ -81,6 +84,7 @@ public:
         --size_;
     }
     constexpr void clear() { size_ = 0; }
+    constexpr void truncate(int size) { size_ = size; }
     constexpr bool empty() const { return size_ == 0; }
 
     constexpr int size() const { return size_; }

@@ -97,8 +97,13 @@ constexpr list<int> differentiation::run(int loss, int seed) {
 // Differentiation of the loss, where the results name one.
 constexpr void differentiate(graph& g, results& r) {
     if (r.loss >= 0) {
+        int const forward = g.nodes.size();
         r.gradients = differentiation{g}.run(r.loss, r.seed);
         r.loss = r.seed = -1;
+        node* const nodes = g.nodes.data();
+        for (int i = g.nodes.size() - 1; i >= forward; --i) {
+            nodes[i].backward = !operation_of(nodes[i]).is.beside;
+        }
     }
 }
 

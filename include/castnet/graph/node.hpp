@@ -129,9 +129,10 @@ struct node {
     // that slice. delay, feedback: 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
     storage stored{};
-    int loop = -1;   // the number of the loop over time that it belongs to (graph/loops.hpp)
-    int repeat = -1; // the number of its repeated block (graph/repeated_block.hpp)
-    int device = 0;  // of the policy's, where it is computed; a parameter's home
+    int loop = -1;         // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int repeat = -1;       // the number of its repeated block (graph/repeated_block.hpp)
+    int device = 0;        // of the policy's, where it is computed; a parameter's home
+    bool backward = false; // of the backward pass of the loss
     // Of operations and functions that are not castnet's own (graph/operation.hpp).
     operation_entry const* own = nullptr;
     function_entry const* own_function = nullptr;

@@ -109,7 +109,7 @@ protected:
             copies_for_products{g, wanted}.run();
         }
         order_loops(g, wanted);
-        compute_again_in_loops(g, wanted);
+        compute_again(g, wanted, RecomputingDevice<Device>);
         share_channels_in_loops(g, wanted);
         if constexpr (JoiningDevice<Device>) {
             store_slices(g, wanted);

@@ -128,6 +128,8 @@ struct cpu_device {
 
     static constexpr bool keeps_batch = true;
 
+    static constexpr bool recomputes = true;
+
     // What plans keep in region::prepared is computed apart from their runs.
     static constexpr bool prepares = true;
 
