@@ -21,7 +21,7 @@ public:
     // Of values in loops over time or of all values.
     constexpr recomputation(graph& g, results& r, bool everywhere)
         : g_{g}, results_{r}, everywhere_{everywhere}, nodes_{g.nodes.data()},
-          forward_{nodes_before_backward(g)}, marks_{list<char>::filled(forward_, 0)},
+          forward_{nodes_before_backward(g)}, marks_{list<int>::filled(forward_, 0)},
           mark_{marks_.data()} {}
 
     constexpr void run() {
@@ -41,9 +41,9 @@ public:
 private:
     static constexpr int most_functions = 4;
     // Bits. (Compilers count statements: there are few for nodes that stay as they are.)
-    static constexpr char read_back = 1; // the backward pass reads it where it could compute it
-    static constexpr char kept = 2;      // it is there for other readers anyway
-    static constexpr char left_out = 4;  // it is computed again
+    static constexpr int read_back = 1; // the backward pass reads it where it could compute it
+    static constexpr int kept = 2;      // it is there for other readers anyway
+    static constexpr int left_out = 4;  // it is computed again
 
     static constexpr int nodes_before_backward(graph const& g) {
         node const* const nodes = g.nodes.data();
@@ -70,7 +70,7 @@ private:
                     mark_[from] |= !blocks && n.backward      ? read_back
                                    : is_back(n, nodes_[from]) ? read_back
                                    : keeps(n, nodes_[from])   ? kept
-                                                              : char{};
+                                                              : 0;
                 }
             }
         }
@@ -164,8 +164,8 @@ private:
     bool everywhere_;
     node const* nodes_;
     int forward_; // nodes of the network, before those of the backward pass
-    list<char> marks_;
-    char* mark_;
+    list<int> marks_;
+    int* mark_;
     list<int> again_; // per node of the network: the node that computes it again
 };
 

@@ -128,6 +128,7 @@ struct cpu_device {
 
     static constexpr bool keeps_batch = true;
 
+    // Stages compute values again in the cache.
     static constexpr bool recomputes = true;
 
     // What plans keep in region::prepared is computed apart from their runs.
