@@ -4,9 +4,7 @@
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
-#include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/pooling.hpp>
-#include <castnet/nn/repeat.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include "../nn/harness.hpp"
@@ -179,23 +177,4 @@ TEST_CASE("gradients pass through what is frozen") {
     against_finite_differences(
         run_of<cn::block<dense<4>, cn::frozen<dense<5>, cn::tanh, cn::batch_norm>, dense<2>>,
                shape<3>>());
-}
-
-TEST_CASE("values that are computed again for the backward pass") {
-    constexpr auto same = conv{.padding = 1};
-    // of batch normalisation, through activations, sums and dropout
-    against_finite_differences(
-        run_of<cn::block<conv2d<8, 3, same>.no_bias(), cn::batch_norm, cn::tanh,
-                         cn::residual<conv2d<8, 1>.no_bias(), cn::batch_norm>, cn::silu,
-                         conv2d<2, 3, same>, cn::batch_norm, cn::sigmoid, conv2d<1, 3>>,
-               shape<2, 12, 12>, true, 2>(),
-        1e-6);
-    against_finite_differences(
-        run_of<cn::block<conv2d<8, 1>, cn::silu, cn::dropout<0.5F>, conv2d<3, 1>>, shape<2, 12, 12>,
-               true, 2>());
-    // in a sequence, by itself and in a repeated block
-    constexpr auto feed_forward = cn::residual<cn::layer_norm, dense<80>, cn::gelu, dense<4>>;
-    against_finite_differences(
-        run_of<cn::block<feed_forward, feed_forward>, shape<16, 4>, true, 2>(), 1e-6);
-    against_finite_differences(run_of<cn::repeat<3, feed_forward>, shape<16, 4>, true, 2>(), 1e-6);
 }

@@ -73,8 +73,7 @@ using pooled = cn::sequential<input<1, 20, 20>, cn::conv2d<4, 3, cn::conv{.paddi
 
 // Values so large that a device may compute them again for the backward pass.
 using recomputed =
-    cn::sequential<input<3, 12, 12>, cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(),
-                   cn::batch_norm, cn::relu,
+    cn::sequential<input<3, 64, 64>, cn::conv2d<8, 1>.no_bias(), cn::batch_norm, cn::relu,
                    cn::residual<cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm>,
                    cn::silu, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::dropout<0.5F>, cn::tanh,
                    cn::max_pool2d<2>, cn::flatten, cn::dense<5>>;

@@ -94,7 +94,7 @@ private:
     constexpr int functions_of(int id, int most = most_functions) const {
         node const& n = nodes_[id];
         if (n.kind != op::map || n.derivative >= 0 || most == 0 ||
-            (n.loop < 0 ? !is_large(n.size) : n.function == fn::normalize)) {
+            (n.loop < 0 ? !is_large(n) : n.function == fn::normalize)) {
             return most + 1;
         }
         int count = 1;
@@ -106,8 +106,10 @@ private:
         }
         return count;
     }
-    // Else a launch costs more than the memory is worth.
-    static constexpr bool is_large(extents size) { return size.sample && size.count() >= 1024; }
+    // Else caches hold the value until it is read again, and to load it costs less.
+    static constexpr bool is_large(node const& n) {
+        return n.size.sample && n.size.count() >= (is_cheap(n.function) ? 1 << 13 : 1 << 15);
+    }
 
     constexpr bool is_there(int id, int loop) const {
         node const& n = nodes_[id];

@@ -6,13 +6,6 @@
 
 namespace castnet::ir {
 
-// Whether a function costs less than to load its value.
-constexpr bool is_cheap(fn f) {
-    return f == fn::add || f == fn::subtract || f == fn::multiply || f == fn::negate ||
-           f == fn::relu || f == fn::relu6 || f == fn::leaky_relu || f == fn::normalize ||
-           f == fn::maximum || f == fn::minimum || f == fn::square || f == fn::squared_difference;
-}
-
 // The arrays that a launch over `space` loads element by element, by the number of what asks.
 class loaded_arrays {
 public:
