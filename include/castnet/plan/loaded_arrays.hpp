@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <castnet/graph/function_table.hpp>
 #include <castnet/graph/graph.hpp>
 
 namespace castnet::ir {
