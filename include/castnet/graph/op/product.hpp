@@ -77,11 +77,11 @@ namespace detail {
 template <op Data, op Weight>
 constexpr void product_gradient(ir::differentiation& d, int i, int g) {
     int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
+    if (d.wanted(w)) { // first, since nothing else may read x
+        d.accumulate(w, d.emit<Weight>(w, attribute, x, g));
+    }
     if (d.wanted(x)) {
         d.accumulate(x, d.emit<Data>(x, attribute, g, w));
-    }
-    if (d.wanted(w)) {
-        d.accumulate(w, d.emit<Weight>(w, attribute, x, g));
     }
 }
 
