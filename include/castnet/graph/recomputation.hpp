@@ -45,11 +45,12 @@ private:
     static constexpr int kept = 2;      // it is there for other readers anyway
     static constexpr int left_out = 4;  // it is computed again
 
+    // Or before those of the first loop back, where a recipe differentiates by itself.
     static constexpr int nodes_before_backward(graph const& g) {
         node const* const nodes = g.nodes.data();
         int const end = g.nodes.size();
         int count = 0;
-        while (count < end && !nodes[count].backward) {
+        while (count < end && !nodes[count].backward && nodes[count].loop < g.loops) {
             ++count;
         }
         return count;
