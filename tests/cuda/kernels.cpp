@@ -396,7 +396,7 @@ void check_max_pooling(cn::ir::window const& w, bool bf16) {
     s.output = 4;
     s.arrays = 2;
     s.results = 1;
-    cn::cpu::max_pool_gradient<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cpu::max_pool_gradient_kernel<double>(w).run(s, {refs, nullptr, &w}, host);
     cn::cuda::max_pool_gradient(s, {stored, nullptr, &w}, device);
     if (cn::ir::tiles_image(w)) {
         std::ptrdiff_t const values = in.count() * samples; // of bfloat16, two are one

@@ -1,6 +1,7 @@
-// Max-pooling and its gradient against plain loops in double: the first of equals gets it.
+// Pooling and up-sampling, and their gradients, against plain loops in double.
 #include <castnet/policy/cpu.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
@@ -121,12 +122,20 @@ struct sizes {
     }
 };
 
+template <class T, cn::op K>
+auto kernel(cn::ir::window const& w) {
+    cn::ir::kernel_launch s;
+    s.window = 0;
+    return cpu::kernel_for<T, K>::of(s, &w).run;
+}
+
 } // namespace
 
 TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, float, double) {
     for (sizes z :
          {sizes{65, 8, 7, 65, 2, 2, 2, 2, 0, 1, 1}, sizes{3, 9, 8, 3, 3, 3, 2, 1, 1, 1, 1},
-          sizes{130, 3, 3, 130, 3, 3, 3, 3, 0, 1, 1}}) {
+          sizes{130, 3, 3, 130, 3, 3, 3, 3, 0, 1, 1}, sizes{6, 9, 8, 6, 2, 3, 1, 3, 0, 1, 1},
+          sizes{20, 7, 7, 20, 3, 3, 1, 1, 1, 1, 1}, sizes{23, 9, 9, 23, 2, 2, 4, 3, 0, 1, 1}}) {
         cn::ir::window const w = z.window();
         int const n = 3, in = w.channels * w.height * w.width;
         int const out = w.channels * w.out_height * w.out_width;
@@ -153,5 +162,85 @@ TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, f
         check_close(numbered(x, argmax, n * out, &argmax), y);
         launch<T> const gradient{cpu::max_pool_gradient_kernel<T>(w).run, n, {}, {}, {}, w};
         check_close(gradient(argmax, dy, n * in), dx);
+    }
+}
+
+TEST_CASE_TEMPLATE("averages and their gradients add up what lies under a window", T, float,
+                   double) {
+    for (int const channels : {1, 3, 6, 8, 20, 37}) {
+        for (sizes z : {sizes{channels, 8, 7, channels, 2, 2, 2, 2, 0, 1, 1},
+                        sizes{channels, 9, 8, channels, 3, 3, 1, 1, 1, 1, 1},
+                        sizes{channels, 9, 8, channels, 3, 2, 2, 1, 1, 1, 1},
+                        sizes{channels, 9, 9, channels, 2, 2, 4, 3, 0, 1, 1}}) {
+            for (bool const count_padding : {false, true}) {
+                cn::ir::window w = z.window();
+                w.count_padding = count_padding;
+                int const n = 3, in = w.channels * w.height * w.width;
+                int const out = w.channels * w.out_height * w.out_width;
+                array const x = numbers(n * in, 4), dy = numbers(n * out, 5);
+                array y(size_t(n * out)), dx(size_t(n * in)), count(size_t(out), 0.0);
+                cn::ir::window per_channel = w;
+                per_channel.groups = w.channels;
+                for_each_product(per_channel, [&](int, int, int to) { ++count[size_t(to)]; });
+                for (int i = 0; i < n; ++i) {
+                    for_each_product(per_channel, [&](int from, int, int to) {
+                        double const share =
+                            1 / (count_padding ? w.kernel_h * w.kernel_w : count[size_t(to)]);
+                        y[size_t(i * out + to)] += share * x[size_t(i * in + from)];
+                        dx[size_t(i * in + from)] += share * dy[size_t(i * out + to)];
+                    });
+                }
+                launch<T> const pool{kernel<T, cn::op::avg_pool>(w), n, {}, {}, {}, w};
+                check_close(pool(x, {}, n * out), y);
+                launch<T> const gradient{kernel<T, cn::op::avg_pool_gradient>(w), n, {}, {}, {}, w};
+                check_close(gradient(dy, {}, n * in), dx);
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("finer grids have shares of the pixels of coarse ones", T, float, double) {
+    for (int const channels : {1, 3, 6, 8, 20, 37, 20'000}) {
+        for (int const factor : {1, 2, 3, 5}) {
+            for (bool const bilinear : {false, true}) {
+                bool const has_many = channels > 100; // more than the kernels take at once
+                if (has_many && factor != 2) {
+                    continue;
+                }
+                cn::ir::window w;
+                w.channels = w.filters = channels;
+                w.height = has_many ? 2 : 4, w.width = has_many ? 3 : 27;
+                w.kernel_h = factor, w.kernel_w = factor + 1;
+                w.out_height = w.height * w.kernel_h, w.out_width = w.width * w.kernel_w;
+                w.bilinear = bilinear;
+                int const n = 2, in = channels * w.height * w.width;
+                int const out = channels * w.out_height * w.out_width;
+                // what a pixel of the coarse grid gives to one of the fine grid
+                auto const share = [&](int fine, int coarse, int times, int size) {
+                    double const middle = std::clamp((fine + 0.5) / times - 0.5, 0.0, size - 1.0);
+                    double const between = std::max(0.0, 1 - std::abs(middle - coarse));
+                    return bilinear ? between : double(fine / times == coarse);
+                };
+                array const x = numbers(n * in, 4), dy = numbers(n * out, 5);
+                array y(size_t(n * out)), dx(size_t(n * in));
+                for (int to = 0; to < n * out; ++to) {
+                    int const channel = to % channels, pixel = to / channels % (out / channels);
+                    int const row = pixel / w.out_width, column = pixel % w.out_width;
+                    for (int r = 0; r < w.height; ++r) {
+                        for (int c = 0; c < w.width; ++c) {
+                            double const mine = share(row, r, w.kernel_h, w.height) *
+                                                share(column, c, w.kernel_w, w.width);
+                            int const from = to / out * in + (r * w.width + c) * channels + channel;
+                            y[size_t(to)] += mine * x[size_t(from)];
+                            dx[size_t(from)] += mine * dy[size_t(to)];
+                        }
+                    }
+                }
+                launch<T> const up{kernel<T, cn::op::upsample>(w), n, {}, {}, {}, w};
+                check_close(up(x, {}, n * out), y);
+                launch<T> const gradient{kernel<T, cn::op::upsample_gradient>(w), n, {}, {}, {}, w};
+                check_close(gradient(dy, {}, n * in), dx);
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
-// Loops over the images of a batch, on all threads: by samples, and by rows of the results.
+// Loops over the images of a batch, on all threads, by samples and by rows; and over the channels
+// of a pixel.
 #pragma once
 
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 
 #include <algorithm>
@@ -13,18 +15,68 @@ void for_each_sample(window const& w, context<T> const& c, F const& f) {
     double const work = double(c.samples) * w.height * w.width * w.channels;
     parallel_for(c.samples, work, f);
 }
-// Calls f(sample, some rows of its output), which together are all.
+// Calls f(sample, some of its rows) on all threads, which together are all, where each sample has
+// `height` of them.
 template <class T, class F>
-void for_each_rows(window const& w, context<T> const& c, F const& f) {
+void for_each_rows(int height, window const& w, context<T> const& c, F const& f) {
     double const work = double(c.samples) * w.height * w.width * w.channels;
-    share_range(c.samples * w.out_height, work, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+    share_range(c.samples * height, work, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
         while (first < last) {
-            std::ptrdiff_t const sample = first / w.out_height, begin = sample * w.out_height;
-            std::ptrdiff_t const end = std::min(last, begin + w.out_height);
+            std::ptrdiff_t const sample = first / height, begin = sample * height;
+            std::ptrdiff_t const end = std::min(last, begin + height);
             f(sample, range{first - begin, end - begin});
             first = end;
         }
     });
+}
+
+// Numbers of neighbouring channels, as a vector or as the only one.
+template <class T, int Lanes>
+struct some_channels {
+    using type = typename vector_of<T, Lanes>::type;
+    static type const& at(T const* first) { return *reinterpret_cast<type const*>(first); }
+    static type& at(T* first) { return *reinterpret_cast<type*>(first); }
+};
+template <class T>
+struct some_channels<T, 1> {
+    using type = T;
+    static T const& at(T const* only) { return *only; }
+    static T& at(T* only) { return *only; }
+};
+
+// Calls f(some_channels<T, Lanes>, the first of them) until these cover all channels of a pixel;
+// some of them twice, if `Again`, where that fills the last vector. Vectors are those of the
+// target, and of four numbers for what does not fill one.
+template <class T, bool Again = false, class F>
+[[gnu::always_inline]] inline void for_each_vector(int channels, F const& f) {
+    constexpr int wide = simd<T>::width, narrow = std::min(4, wide);
+    auto const cover = [&](auto some, int lanes) __attribute__((always_inline)) {
+        for (int channel = 0;; channel = std::min(channel + lanes, channels - lanes)) {
+            f(some, channel);
+            if (channel == channels - lanes) {
+                return;
+            }
+        }
+    };
+    if (Again && channels >= wide) {
+        return cover(some_channels<T, wide>{}, wide);
+    }
+    if (Again && narrow < wide && channels >= narrow) {
+        return cover(some_channels<T, narrow>{}, narrow);
+    }
+    int channel = 0;
+    if constexpr (!Again) {
+        for (; channel + wide <= channels; channel += wide) {
+            f(some_channels<T, wide>{}, channel);
+        }
+        for (; narrow < wide && channel + narrow <= channels; channel += narrow) {
+            f(some_channels<T, narrow>{}, channel);
+        }
+    }
+    for (; channel < channels; ++channel) {
+        CASTNET_OPAQUE(channel); // or the compiler makes vectors of the rest, too
+        f(some_channels<T, 1>{}, channel);
+    }
 }
 
 // Elements of an image, before and after.

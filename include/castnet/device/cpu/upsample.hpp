@@ -1,6 +1,7 @@
-// Up-sampling, by copies or bilinear, forward and backward, sample by sample.
+// Up-sampling, by copies or bilinear, forward and backward, by rows of the results.
 #pragma once
 
+#include <castnet/cpu/panel.hpp>
 #include <castnet/device/cpu/image_loops.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/window_range.hpp>
@@ -9,27 +10,31 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Calls f(place in the small image, place in the large image) for all pixels of some rows of the
-// large one.
-template <class F>
-void for_each_copy(window const& w, range rows, F const& f) {
-    for (int y = int(rows.first); y < rows.last; ++y) {
-        for (int x = 0; x < w.out_width; ++x) {
-            f((std::ptrdiff_t{y / w.kernel_h} * w.width + x / w.kernel_w) * w.channels,
-              (std::ptrdiff_t{y} * w.out_width + x) * w.channels);
-        }
-    }
-}
-
 template <class T>
 void upsample(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
-        for_each_copy(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
-            std::copy_n(from + i * in_count(w) + small, w.channels, to + i * out_count(w) + large);
-        });
+    std::ptrdiff_t const row = std::ptrdiff_t{w.out_width} * w.channels;
+    for_each_rows(w.out_height, w, c, [&](std::ptrdiff_t i, range rows) {
+        for (std::ptrdiff_t y = rows.first; y < rows.last; ++y) {
+            T* out = to + i * out_count(w) + y * row;
+            if (y > rows.first && y % w.kernel_h != 0) {
+                std::copy_n(out - row, row, out);
+                continue;
+            }
+            T const* in =
+                from + i * in_count(w) + y / w.kernel_h * std::ptrdiff_t{w.width} * w.channels;
+            for (int x = 0; x < w.width; ++x, in += w.channels, out += w.kernel_w * w.channels) {
+                for_each_vector<T, true>(
+                    w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
+                        auto const value = some.at(in + channel);
+                        for (int copy = 0; copy < w.kernel_w; ++copy) {
+                            some.at(out + copy * w.channels + channel) = value;
+                        }
+                    });
+            }
+        }
     });
 }
 
@@ -38,35 +43,25 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
     window const& w = t.windows[s.window];
     T const* const g = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        T* const dx = to + i * in_count(w);
-        std::fill(dx, dx + in_count(w), T(0));
-        for_each_copy(w, {0, w.out_height}, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
-            for (int ch = 0; ch < w.channels; ++ch) {
-                dx[small + ch] += g[i * out_count(w) + large + ch];
+    std::ptrdiff_t const out_row = std::ptrdiff_t{w.out_width} * w.channels;
+    for_each_rows(w.height, w, c, [&](std::ptrdiff_t i, range rows) {
+        T* dx = to + i * in_count(w) + rows.first * w.width * w.channels;
+        for (std::ptrdiff_t y = rows.first; y < rows.last; ++y) {
+            T const* dy = g + i * out_count(w) + y * w.kernel_h * out_row;
+            for (int x = 0; x < w.width; ++x, dx += w.channels, dy += w.kernel_w * w.channels) {
+                for_each_vector<T, true>(
+                    w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
+                        typename decltype(some)::type sum{};
+                        for (int r = 0; r < w.kernel_h; ++r) {
+                            for (int k = 0; k < w.kernel_w; ++k) {
+                                sum += some.at(dy + r * out_row + k * w.channels + channel);
+                            }
+                        }
+                        some.at(dx + channel) = sum;
+                    });
             }
-        });
-    });
-}
-
-// Calls f(place in the small image, place in the large image, share) for the four pixels of the
-// small one between which each pixel of some rows of the large one lies.
-template <class T, class F>
-void for_each_share(window const& w, range rows, F const& f) {
-    for (int y = int(rows.first); y < rows.last; ++y) {
-        auto const row = interpolate<T>(y, w.kernel_h, w.height);
-        for (int x = 0; x < w.out_width; ++x) {
-            auto const column = interpolate<T>(x, w.kernel_w, w.width);
-            std::ptrdiff_t const large = (std::ptrdiff_t{y} * w.out_width + x) * w.channels;
-            auto const from = [&](int small_y, int small_x, T share) {
-                f((std::ptrdiff_t{small_y} * w.width + small_x) * w.channels, large, share);
-            };
-            from(row.first, column.first, (T(1) - row.share) * (T(1) - column.share));
-            from(row.first, column.second, (T(1) - row.share) * column.share);
-            from(row.second, column.first, row.share * (T(1) - column.share));
-            from(row.second, column.second, row.share * column.share);
         }
-    }
+    });
 }
 
 template <class T>
@@ -74,34 +69,90 @@ void upsample_bilinear(kernel_launch const& s, tables const& t, context<T> const
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    std::ptrdiff_t const row = std::ptrdiff_t{w.out_width} * w.channels;
-    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
-        T const* const image = from + i * in_count(w);
-        T* const y = to + i * out_count(w);
-        std::fill(y + rows.first * row, y + rows.last * row, T(0));
-        for_each_share<T>(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
-            for (int ch = 0; ch < w.channels; ++ch) {
-                y[large + ch] += share * image[small + ch];
+    std::ptrdiff_t const in_row = std::ptrdiff_t{w.width} * w.channels;
+    for_each_rows(w.out_height, w, c, [&](std::ptrdiff_t i, range rows) {
+        constexpr int at_once = 64;
+        interpolated<T> columns[at_once];
+        for (int first = 0; first < w.out_width; first += at_once) {
+            int const count = std::min(at_once, w.out_width - first);
+            for (int x = 0; x < count; ++x) {
+                columns[x] = interpolate<T>(first + x, w.kernel_w, w.width);
             }
-        });
+            for (int y = int(rows.first); y < rows.last; ++y) {
+                auto const row = interpolate<T>(y, w.kernel_h, w.height);
+                T const* const upper = from + i * in_count(w) + row.first * in_row;
+                T const* const lower = from + i * in_count(w) + row.second * in_row;
+                T* out =
+                    to + i * out_count(w) + (std::ptrdiff_t{y} * w.out_width + first) * w.channels;
+                for (int x = 0; x < count; ++x, out += w.channels) {
+                    interpolated<T> const& column = columns[x];
+                    std::ptrdiff_t const left = std::ptrdiff_t{column.first} * w.channels;
+                    std::ptrdiff_t const right = std::ptrdiff_t{column.second} * w.channels;
+                    for_each_vector<T, true>(
+                        w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
+                            auto const between = [&](T const* at) __attribute__((always_inline)) {
+                                return (T(1) - column.share) * some.at(at + left + channel) +
+                                       column.share * some.at(at + right + channel);
+                            };
+                            some.at(out + channel) =
+                                (T(1) - row.share) * between(upper) + row.share * between(lower);
+                        });
+                }
+            }
+        }
     });
 }
 
+// Down the columns first: what a row of the small image has of the rows of the large one; and then
+// along that row.
 template <class T>
 void upsample_bilinear_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const g = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        T const* const dy = g + i * out_count(w);
-        T* const dx = to + i * in_count(w);
-        std::fill(dx, dx + in_count(w), T(0));
-        range const all{0, w.out_height};
-        for_each_share<T>(w, all, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
-            for (int ch = 0; ch < w.channels; ++ch) {
-                dx[small + ch] += share * dy[large + ch];
+    std::ptrdiff_t const out_row = std::ptrdiff_t{w.out_width} * w.channels;
+    using part = panel_scratch<T>;
+    auto const channels = int(std::min<std::ptrdiff_t>(w.channels, part::size));
+    auto const columns = int(std::min<std::ptrdiff_t>(w.out_width, part::size / channels));
+    for_each_rows(w.height, w, c, [&](std::ptrdiff_t i, range rows) {
+        part down;
+        // Some channels of some columns of the large image; all channels, if of several columns.
+        auto const add = [&](int y, int first, int last, int channel, int count) {
+            T const* const dy = g + i * out_count(w) + std::ptrdiff_t{first} * w.channels + channel;
+            T* const dx = to + i * in_count(w) + std::ptrdiff_t{y} * w.width * w.channels + channel;
+            std::ptrdiff_t const run = std::ptrdiff_t{last - first} * count;
+            std::fill_n(down.data, run, T(0));
+            pixel_range const from = interpolated_from(y, w.kernel_h, w.height);
+            for (int r = from.first; r < from.last; ++r) {
+                T const share = interpolate<T>(r, w.kernel_h, w.height).weight(y);
+                for (std::ptrdiff_t k = 0; k < run; ++k) {
+                    down.data[k] += share * dy[r * out_row + k];
+                }
             }
-        });
+            T const* sum = down.data;
+            for (int x = first; x < last; ++x, sum += count) {
+                auto const column = interpolate<T>(x, w.kernel_w, w.width);
+                T* const left = dx + std::ptrdiff_t{column.first} * w.channels;
+                T* const right = dx + std::ptrdiff_t{column.second} * w.channels;
+                for (int k = 0; k < count; ++k) {
+                    left[k] += (T(1) - column.share) * sum[k];
+                }
+                for (int k = 0; k < count; ++k) {
+                    right[k] += column.share * sum[k];
+                }
+            }
+        };
+        T* const image = to + i * in_count(w);
+        std::ptrdiff_t const in_row = std::ptrdiff_t{w.width} * w.channels;
+        std::fill(image + rows.first * in_row, image + rows.last * in_row, T(0));
+        for (int y = int(rows.first); y < rows.last; ++y) {
+            for (int x = 0; x < w.out_width; x += columns) {
+                for (int channel = 0; channel < w.channels; channel += channels) {
+                    add(y, x, std::min(x + columns, w.out_width), channel,
+                        std::min(channels, w.channels - channel));
+                }
+            }
+        }
     });
 }
 

@@ -3,8 +3,8 @@
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/device/quotient.hpp>
 
 namespace castnet::cuda {
 

@@ -6,11 +6,11 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/reduce_body.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/ir.hpp>
+#include <castnet/device/quotient.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 
 #include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/ir.hpp>
+#include <castnet/device/quotient.hpp>
 
 #include <cstdint>
 

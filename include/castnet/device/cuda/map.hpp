@@ -6,11 +6,11 @@
 
 #include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/window_tiles.hpp>
 #include <castnet/device/ir.hpp>
+#include <castnet/device/quotient.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <type_traits>

@@ -4,7 +4,7 @@
 
 #include <castnet/device/cuda/gather.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/quotient.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,12 +6,12 @@
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/cuda/window_map.hpp>
 #include <castnet/device/cuda/window_tiles.hpp>
 #include <castnet/device/cuda/winners.hpp>
+#include <castnet/device/quotient.hpp>
 #include <castnet/device/window_range.hpp>
 
 #include <type_traits>

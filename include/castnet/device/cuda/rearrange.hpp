@@ -4,10 +4,10 @@
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/device/quotient.hpp>
 
 #include <cstddef>
 #include <cstdint>

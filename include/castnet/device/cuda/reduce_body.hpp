@@ -8,10 +8,10 @@
 
 #include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/reduction_parts.hpp>
 #include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/tuning.hpp>
+#include <castnet/device/quotient.hpp>
 
 namespace castnet::cuda {
 

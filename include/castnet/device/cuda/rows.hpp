@@ -3,12 +3,12 @@
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/cuda/tuning.hpp>
 #include <castnet/device/cuda/warp.hpp>
+#include <castnet/device/quotient.hpp>
 
 #include <cstdint>
 

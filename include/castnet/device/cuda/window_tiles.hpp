@@ -2,8 +2,8 @@
 // the largest of them gets the gradient.
 #pragma once
 
-#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/winners.hpp>
+#include <castnet/device/quotient.hpp>
 #include <castnet/graph/op/pool.hpp>
 
 namespace castnet::cuda {

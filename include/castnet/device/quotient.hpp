@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace castnet::cuda {
+namespace castnet::ir {
 
 // Divides 0 <= n < 2^31 by 1 <= divisor < 2^31.
 struct quotient {
@@ -30,4 +30,4 @@ struct quotient {
     }
 };
 
-} // namespace castnet::cuda
+} // namespace castnet::ir
