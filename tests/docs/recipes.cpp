@@ -9,6 +9,29 @@ namespace cn = castnet;
 
 namespace {
 
+// [own_data]
+struct gradients { // images of one channel, brighter from left to right or from top to bottom
+    using target_type = cn::shape<1>;
+    template <std::size_t>
+    using input_shape = cn::shape<1, 8, 12>;
+    static constexpr std::size_t input_count = 1;
+
+    std::size_t size() const { return 100; }
+    template <std::size_t I, class T>
+    void copy_input(std::size_t sample, T* out) const {
+        for (std::size_t row = 0; row < 8; ++row) {
+            for (std::size_t column = 0; column < 12; ++column) {
+                *out++ = T(sample % 2 == 0 ? column : row) / T(12);
+            }
+        }
+    }
+    template <class T>
+    void copy_target(std::size_t sample, T* out) const {
+        *out = T(sample % 2);
+    }
+};
+// [/own_data]
+
 // [matmul]
 template <std::size_t Units>
 struct projection_layer {
@@ -173,6 +196,15 @@ TEST_CASE("recipes of the guide") {
         logit += double(activations[i]) * double(weights[i]);
     }
     CHECK(logit == doctest::Approx(double(model.predict(data)[0])).epsilon(1e-4));
+}
+
+TEST_CASE("a data set of the guide") {
+    using network = cn::sequential<cn::input<1, 8, 12>, cn::flatten, cn::dense<1>>;
+    cn::model<network, cn::policy::cpu, cn::batch<10>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::binary_cross_entropy, cn::adam{.learning_rate = 0.05},
+                                cn::binary_accuracy);
+    training.fit(gradients{}, {.epochs = 10, .verbose = cn::verbosity::silent});
+    CHECK(training.evaluate(gradients{})["binary_accuracy"] == 1);
 }
 
 TEST_CASE("gradients by inputs of the guide") {

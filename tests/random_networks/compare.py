@@ -383,8 +383,9 @@ def differences(net, folder, number, runs):
     torchs.train()
     torchs.zero_grad()
     loss = F.mse_loss(torchs(x), y)
-    loss.backward()
     trained = dict(torchs.named_parameters())
+    if trained:
+        loss.backward()
     for (name, into), (ours, old), new in zip(state.items(), before.items(), after.values()):
         expected, found = (trained[name].grad, old - new) if name in trained else (into, new)
         # (what a float loses where the gradient is subtracted from it is no difference)

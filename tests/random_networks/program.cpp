@@ -78,8 +78,7 @@ void print_time() {
         auto const taken = double(steps());
         times.push_back((seconds() - start) / taken);
     }
-    std::sort(times.begin(), times.end());
-    std::printf("%.5f\n", 1e3 * times[times.size() / 4]);
+    print(times);
 }
 
 void check() {
