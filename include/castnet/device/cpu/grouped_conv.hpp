@@ -66,16 +66,35 @@ template <int Group, class F>
 constexpr std::ptrdiff_t widened_scratch(window const& w) {
     return w.filters > w.channels ? aligned(std::ptrdiff_t{w.height} * w.width * w.filters) : 0;
 }
+// Calls f with the number of filters for a channel, where it is small as a constant.
+template <class F>
+void with_multiplier(int filters, F const& f) {
+    switch (filters) {
+    case 2:
+        f(std::integral_constant<int, 2>{});
+        break;
+    case 3:
+        f(std::integral_constant<int, 3>{});
+        break;
+    case 4:
+        f(std::integral_constant<int, 4>{});
+        break;
+    default:
+        f(filters);
+    }
+}
 template <class T>
 T const* widened(window const& w, T const* x, T* scratch) {
-    int const filters = w.filters / w.channels;
-    if (filters == 1) {
+    if (w.filters == w.channels) {
         return x;
     }
-    T* to = scratch;
-    for (std::ptrdiff_t i = 0; i < image_count(w); ++i, to += filters) {
-        std::fill_n(to, filters, x[i]);
-    }
+    with_multiplier(w.filters / w.channels, [&](auto filters) {
+        for (std::ptrdiff_t i = 0; i < image_count(w); ++i) {
+            for (int k = 0; k < filters; ++k) {
+                scratch[i * filters + k] = x[i];
+            }
+        }
+    });
     return scratch;
 }
 

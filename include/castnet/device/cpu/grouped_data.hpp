@@ -10,8 +10,6 @@
 #include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/threads.hpp>
 
-#include <numeric>
-
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The weights of each group with channels and filters exchanged, for the gradient by the image.
@@ -49,10 +47,15 @@ void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const
             });
         });
         if (filters > 1) {
-            for (std::ptrdiff_t k = 0; k < image_count(w); ++k) {
-                T const* const x = to.data + k * filters;
-                dx[k] = std::accumulate(x, x + filters, T(0));
-            }
+            with_multiplier(filters, [&](auto count) {
+                for (std::ptrdiff_t k = 0; k < image_count(w); ++k) {
+                    T sum = 0;
+                    for (int j = 0; j < count; ++j) {
+                        sum += scratch[k * count + j];
+                    }
+                    dx[k] = sum;
+                }
+            });
         }
     }
 }
