@@ -327,8 +327,10 @@ TEST_CASE("files of each epoch, of which the last ones stay") {
     };
     run<> whole, part;
     whole.fit({cn::save_each{whole.model, folder / "weights-{epoch}", {.every = 2, .keep = 2}},
+               cn::save_each{whole.model, folder / "all-{epoch}", {.every = 4, .keep = 1 << 30}},
                cn::save_each{whole.training, folder / "{epoch}.checkpoint", {.keep = 1}}},
               7);
+    CHECK(exists("all-4"));
     for (int epoch = 1; epoch <= 7; ++epoch) {
         CAPTURE(epoch);
         CHECK(exists("weights-" + std::to_string(epoch)) == (epoch == 4 || epoch == 6));
