@@ -277,7 +277,6 @@ public:
     static int arrived() { return last_; }
 
     void begin_fit(history const&) {
-        restore(); // after a fit that an exception has ended
         last_ = 0;
         struct sigaction noting{};
         noting.sa_handler = [](int which) { last_ = which; };
@@ -288,9 +287,10 @@ public:
     }
     void end_step(step_report& report) const { report.stop = report.stop || last_ != 0; }
     void end_fit(history const&) { restore(); }
+    void leave_fit() noexcept { restore(); }
 
 private:
-    void restore() {
+    void restore() noexcept {
         if (std::exchange(installed_, false)) {
             ::sigaction(SIGINT, &interrupt_, nullptr);
             ::sigaction(SIGTERM, &terminate_, nullptr);
