@@ -144,6 +144,20 @@ TEST_CASE("mixtures depend on seed, epoch and sample alone") {
     }
 }
 
+TEST_CASE("shares of the smallest and largest alpha are 0 or 1, or a half") {
+    auto const data = one_hot(plain_images(20));
+    for (double const alpha : {5e-324, 1e-310}) {
+        auto const mixed = mixup(data, alpha);
+        for (std::size_t i = 0; i < 20; ++i) {
+            double const share = mixed.mixture_for(i).share;
+            CHECK((share == 0 || share == 1));
+        }
+    }
+    for (double const alpha : {1e308, std::numeric_limits<double>::max()}) {
+        CHECK(mixup(data, alpha).mixture_for(3).share == doctest::Approx(0.5));
+    }
+}
+
 TEST_CASE("alpha is a finite number above 0") {
     auto const data = one_hot(plain_images(3));
     CHECK_THROWS_WITH_AS(mixup(data, 0), doctest::Contains("data::mixup: found alpha 0"),

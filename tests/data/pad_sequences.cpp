@@ -1,6 +1,7 @@
 // Sequences of different lengths, cut or filled up at either end.
 #include <castnet/data.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <string>
 #include <vector>
@@ -25,6 +26,26 @@ TEST_CASE("or at their front, as Keras does") {
     CHECK(keras.lengths == std::vector<std::int32_t>{2, 0, 3, 3});
     CHECK(pad_sequences<4>(texts, {.truncating = sequence_end::front}).values ==
           ids{1, 2, 0, 0, /**/ 0, 0, 0, 0, /**/ 4, 5, 6, 7, /**/ 8, 9, 10, 0});
+}
+
+TEST_CASE("what is added is a number as the sequences hold") {
+    std::vector<std::vector<unsigned char>> const bytes{{1}, {2, 3}};
+    CHECK(pad_sequences<2>(bytes, {.value = 255}).values[1] == 255);
+    for (double const value : {-1.0, 256.0, 0.5, std::nan("")}) {
+        CHECK_THROWS_AS(pad_sequences<2>(bytes, {.value = value}), castnet::error);
+    }
+    CHECK_THROWS_WITH_AS(pad_sequences<2>(bytes, {.value = -1}),
+                         "castnet: data::pad_sequences: the value is -1, expected a whole number "
+                         "from 0 to 255, as the sequences hold",
+                         castnet::error);
+    CHECK_THROWS_AS(pad_sequences<2>(texts, {.value = 1e10}), castnet::error);
+    std::vector<std::vector<std::uint64_t>> const large{{1}};
+    CHECK(pad_sequences<2>(large, {.value = 0x1p63}).values[1] == std::uint64_t{1} << 63);
+    CHECK_THROWS_AS(pad_sequences<2>(large, {.value = 0x1p64}), castnet::error);
+    std::vector<std::vector<float>> const real{{1}};
+    CHECK(std::isnan(pad_sequences<2>(real, {.value = std::nan("")}).values[1]));
+    CHECK(pad_sequences<2>(real, {.value = 0.5}).values[1] == 0.5F);
+    CHECK_THROWS_AS(pad_sequences<2>(real, {.value = 1e300}), castnet::error);
 }
 
 TEST_CASE("a step may be of several numbers") {

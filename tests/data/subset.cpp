@@ -122,6 +122,23 @@ TEST_CASE("samples are drawn in proportion to their weights") {
     CHECK_THROWS_AS(weighted_sample(data, std::span{weights}.first(2), 1), castnet::error);
 }
 
+TEST_CASE("weights whose sum no number divides draw samples that are there") {
+    double const weights[] = {0, 5e-324, 0};
+    CHECK(numbers_in(weighted_sample(numbered(3), weights, 20)) == std::vector<int>(20, 1));
+}
+
+TEST_CASE("a sample that a subset does not have is an error") {
+    subset const part{numbered(5), {4, 2}};
+    float x = 0;
+    CHECK_THROWS_WITH_AS(part.copy_input(2, &x),
+                         "castnet: data::selection: found sample number 2, expected one below 2",
+                         castnet::error);
+    CHECK_THROWS_AS(part.copy_target(2, &x), castnet::error);
+    CHECK_THROWS_WITH_AS((subset{numbered(5), {5}}),
+                         "castnet: data::subset: found sample number 5, expected one below 5",
+                         castnet::error);
+}
+
 TEST_CASE("samples are drawn anew for every epoch") {
     auto const in_epoch = [](auto const& data, std::uint64_t number) {
         data.begin_epoch({.seed = 7, .number = number});

@@ -151,6 +151,60 @@ TEST_CASE("a header cannot ask for more memory than the file can fill") {
     CHECK_THROWS_AS(decode(png, 3, "big.png"), file_error);
 }
 
+TEST_CASE("a PNG has no more pixels than its bits can make") {
+    // A header with a checksum, and a chunk of pixels, which is not looked at.
+    auto const png = [](unsigned char bits, unsigned char kind) {
+        bytes file{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+        auto const add = [&](bytes const& data) {
+            file.insert(file.end(), data.begin(), data.end());
+        };
+        bytes const header{'I', 'H', 'D', 'R', 0, 0, 0x40, 0, 0, 0, 0x40, 0, bits, kind, 0, 0, 0};
+        add({0, 0, 0, 13});
+        add(header);
+        std::uint32_t const crc = castnet::io::crc32(header);
+        for (int const shift : {24, 16, 8, 0}) {
+            file.push_back(static_cast<unsigned char>(crc >> shift));
+        }
+        add({0, 1, 0, 0, 'I', 'D', 'A', 'T'});
+        add(bytes(65536));
+        return file;
+    };
+    constexpr unsigned char grey = 0, colours = 2;
+    CHECK_THROWS_WITH_AS(decode(png(8, colours), 3, "a"), Contains("bytes cannot hold"),
+                         file_error);
+    CHECK_THROWS_WITH_AS(decode(png(16, colours), 3, "a"), Contains("bytes cannot hold"),
+                         file_error);
+    CHECK_THROWS_WITH_AS(decode(png(8, grey), 3, "a"), Contains("bytes cannot hold"), file_error);
+    // 65536 * 1032 * 8 pixels of one bit may be: it is the pixels that are damaged.
+    CHECK_THROWS_WITH_AS(decode(png(1, grey), 1, "a"), Contains("cannot decode the PNG"),
+                         file_error);
+}
+
+TEST_CASE("an image that no file holds is refused before its pixels are read") {
+    for (size_t const channels : {size_t{0}, size_t{2}, size_t{4}}) {
+        bitmap const image{5, 4, channels};
+        CHECK_THROWS_WITH_AS(encode_png(image), Contains("encode_png: the image has "),
+                             castnet::error);
+        CHECK_THROWS_WITH_AS(encode_jpeg(image), Contains("channels, expected 1 (grey) or 3"),
+                             castnet::error);
+    }
+    bitmap image{5, 4, 3};
+    image.height = 5;
+    CHECK_THROWS_WITH_AS(
+        encode_png(image),
+        "castnet: encode_png: the image holds 60 bytes, expected 3 for each of its "
+        "5 x 5 pixels",
+        castnet::error);
+    CHECK_THROWS_AS(encode_jpeg(image), castnet::error);
+    image.width = size_t{1} << 63; // an even number of them would be 0 bytes
+    image.height = 2;
+    CHECK_THROWS_AS(encode_png(image), castnet::error);
+    for (int const quality : {-1, 0, 101}) {
+        CHECK_THROWS_WITH_AS(encode_jpeg(bitmap{5, 4, 3}, quality),
+                             Contains("expected a number from 1 to 100"), castnet::error);
+    }
+}
+
 TEST_CASE("no bytes are no image, also where a format is asked for") {
     CHECK_THROWS_WITH_AS(decode({}, 3, "a"), Contains("the file is empty"), file_error);
     CHECK_THROWS_WITH_AS(decode_jpeg({}, 3, "a"), Contains("cannot decode the JPEG"), file_error);

@@ -70,13 +70,14 @@ TEST_CASE("links to folders are followed, but not to those that they lie in") {
     std::string const root = fs::absolute(made.root.path).string(), cats = root + "/cat";
     fs::create_directory_symlink(cats, cats + "/self");
     fs::create_directory_symlink(root, cats + "/more/up");
-    CHECK(cn::image::detail::images_in(cats).size() == 12); // and the dogs, by "up"
-    fs::create_directory_symlink(cats, cats + "/self_again");
-    CHECK(cn::image::detail::images_in(cats).size() == 12);
-    fs::remove(cats + "/more/up");
+    fs::create_directory_symlink(fs::absolute("."), cats + "/far_up");
     CHECK(cn::image::detail::images_in(cats).size() == 6);
     fs::create_directory_symlink(root + "/dog/more", cats + "/linked");
     CHECK(cn::image::detail::images_in(cats).size() == 8);
+    fs::create_directory(root + "/links");
+    fs::create_directory_symlink(cats, root + "/links/cat");
+    fs::create_directory_symlink(root + "/links", cats + "/among_links");
+    CHECK(cn::image::detail::images_in(root + "/links/cat").size() == 8);
 }
 
 TEST_CASE("a link to an image that is missing is no image less, but an error when it is read") {
@@ -126,12 +127,24 @@ TEST_CASE("a folder that does not fit says what was found") {
     fs::create_directory(made.root.path + "/empty");
     CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("empty: found no .jpg, .jpeg or .png"),
                          cn::file_error);
+    CHECK_THROWS_WITH_AS((small{made.root.path, {.classes = {"cat", "cat"}}}),
+                         Contains("the class cat was given twice"), cn::file_error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {2}}), Contains("the label of a.jpg is 2"), cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.scale = HUGE_VAL}}),
                          "castnet: image::folder: scale is inf, expected a finite number",
                          cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 files and 0 labels"),
                          cn::error);
+}
+
+TEST_CASE("a sample that a folder does not have is an error") {
+    small const images{{"a.jpg"}, {1}};
+    float x[3 * 8 * 8];
+    CHECK_THROWS_WITH_AS(images.copy_input(1, x),
+                         "castnet: image::folder: found sample number 1, expected one below 1",
+                         cn::error);
+    CHECK_THROWS_AS(images.copy_target(1, x), cn::error);
+    CHECK_THROWS_AS(images.file(1), cn::error);
 }
 
 TEST_CASE("broken images fail by name, or are left out and listed") {

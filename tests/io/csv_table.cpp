@@ -37,6 +37,8 @@ TEST_CASE("classes are numbered by value, or as in another table") {
     auto const tested = table("k\ndog\ncat\n").classes("k", kinds.names);
     CHECK(tested.names == kinds.names);
     CHECK(tested.labels == std::vector<int>{2, 1});
+    CHECK(refusal([&] { table("k\ndog\n").classes("k", {"dog", "cat", "dog"}); }) ==
+          "castnet: t.csv: column \"k\": the class \"dog\" was given twice, as numbers 0 and 2");
     CHECK(refusal([&] { table("k\ndog\ncow\n").classes("k", kinds.names); }) ==
           "castnet: t.csv: row 2, column \"k\": found \"cow\", which is none of the 3 classes");
 }

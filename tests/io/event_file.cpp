@@ -127,3 +127,19 @@ TEST_CASE("a record that a full disk refuses leaves no part of itself") {
     file.add_scalar("loss", 3, 0.125);
     CHECK(records_of(file).size() == 3);
 }
+
+TEST_CASE("what a program prints after closing its standard streams comes into no file") {
+    temporary_directory const folder;
+    auto const there = folder.put("there", {1, 2, 3});
+    bool closed = true;
+    {
+        closed_standard_streams const without;
+        io::event_file const events{folder.path};
+        closed = closed && without.are_closed();
+        io::atomic_file const written{folder / "written"};
+        closed = closed && without.are_closed();
+        io::file_source const read{there};
+        closed = closed && without.are_closed();
+    }
+    CHECK(closed);
+}

@@ -48,6 +48,36 @@ struct temporary_directory {
     }
 };
 
+// Closes standard input, output and error, and opens them again at its end.
+class closed_standard_streams {
+public:
+    closed_standard_streams() {
+        for (int i = 0; i < 3; ++i) {
+            kept_[i] = ::fcntl(i, F_DUPFD_CLOEXEC, 3);
+            ::close(i);
+        }
+    }
+    closed_standard_streams(closed_standard_streams const&) = delete;
+    closed_standard_streams& operator=(closed_standard_streams const&) = delete;
+    ~closed_standard_streams() {
+        for (int i = 0; i < 3; ++i) {
+            ::close(i);
+            if (kept_[i] >= 0) { // it was open
+                ::dup2(kept_[i], i);
+                ::close(kept_[i]);
+            }
+        }
+    }
+
+    // Whether nothing has been opened in their place.
+    static bool are_closed() {
+        return ::fcntl(0, F_GETFD) < 0 && ::fcntl(1, F_GETFD) < 0 && ::fcntl(2, F_GETFD) < 0;
+    }
+
+private:
+    int kept_[3];
+};
+
 inline io::bytes bytes_of(std::string const& text) {
     return {text.begin(), text.end()};
 }

@@ -107,6 +107,17 @@ TEST_CASE("a shape whose size overflows is not written") {
     CHECK(folder.names().empty());
 }
 
+TEST_CASE("a shape that the header cannot hold is not written") {
+    temporary_directory const folder;
+    std::vector<double> const value{1.5};
+    io::write_npy<double>(folder / "a.npy", std::vector<size_t>(21'000, 1), value);
+    CHECK(io::read_npy(folder / "a.npy").shape.size() == 21'000);
+    CHECK(refusal([&] {
+              io::write_npy<double>(folder / "b.npy", std::vector<size_t>(30'000, 1), value);
+          }) == doctest::Contains("a NumPy header cannot hold a shape of 30000 axes"));
+    CHECK_FALSE(io::exists(folder / "b.npy"));
+}
+
 TEST_CASE("what is wrong is said") {
     auto const said = [](std::string const& dictionary) {
         return refusal([&] { read(npy(dictionary, {0, 0, 0, 0})); });

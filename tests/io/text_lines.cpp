@@ -34,6 +34,15 @@ TEST_CASE("lines end with a newline, with or without a carriage return, or with 
     CHECK(lines_of(std::string("a\0b\n", 4)) == strings{std::string("a\0b", 3)});
 }
 
+TEST_CASE("a text in UTF-16 is refused") {
+    CHECK(refusal([] {
+              lines_of(std::string("\xFF\xFE"
+                                   "a\0\n\0",
+                                   6));
+          }) == "castnet: text: the text is in UTF-16, expected UTF-8; save it as that");
+    CHECK_THROWS_AS(lines_of("\xFE\xFF"), file_error);
+}
+
 TEST_CASE("a text has its lines, and no more bytes than allowed") {
     temporary_directory const folder;
     folder.put("t", bytes_of("one\ntwo\n"));

@@ -134,6 +134,24 @@ TEST_CASE("ctc of labels that are the blank or come after the last one is NaN") 
     CHECK(std::isfinite(loss[3]));
 }
 
+TEST_CASE("ctc of a length that is no number of steps is NaN") {
+    values const lengths{0, 3, 6, -1, 2.5, 7, 1e9, -1e30, std::nan(""), HUGE_VAL};
+    auto r = layer_run::of<of_some_steps, true, 10>();
+    r.set_input(values(10 * 30, 1), 0);
+    values labels;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        labels.insert(labels.end(), {1, 2, no_label});
+    }
+    r.set_input(labels, 1);
+    r.set_input(lengths, 2);
+    r.run();
+    values const loss = r.output();
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        CAPTURE(lengths[i]);
+        CHECK(std::isnan(loss[i]) == (i >= 3));
+    }
+}
+
 TEST_CASE("a sample without a label that counts has no loss and no gradient") {
     auto r = layer_run::of<of_one_step, true, 2>();
     r.set_input({1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1}, 0);

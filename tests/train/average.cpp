@@ -1,14 +1,18 @@
 // Moving averages of weights: their numbers, on every policy, and in checkpoints.
 #include <castnet/castnet.hpp>
+#include <castnet/data/generated.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
 #include "../temporary_path.hpp"
 #include "policy.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cn = castnet;
@@ -121,6 +125,96 @@ TEST_CASE("averages change no step, and clipping goes with them") {
     CHECK(trained(cn::ema(cn::clip_norm(plain, 0.1))) == clipped);
     CHECK(trained(cn::clip_norm(cn::ema(plain), 0.1)) == clipped);
     CHECK(std::string{decltype(cn::ema(plain))::name} == "ema(momentum)");
+}
+
+TEST_CASE("the weights come back when another thread has predicted with the averages") {
+    one model{cn::seed{3}};
+    auto training = compiled(model);
+    training.fit(samples(), {.epochs = 1, .verbose = cn::verbosity::silent});
+    auto const own = check::everything(model);
+    std::vector<double> const x(4, 0.5);
+    std::atomic<bool> within = false;
+    auto const slow = cn::data::generated<cn::data::label<3>, cn::shape<2>>(
+        2,
+        [&](std::size_t, auto to) {
+            within = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            to[0] = to[1] = 0.5;
+        },
+        [](std::size_t, auto y) { y[0] = 0; });
+    std::vector<double> expected, found;
+    std::thread other;
+    {
+        cn::averaged_weights const now{training};
+        expected = model.predict(x);
+        other = std::thread{[&] { found = model.predict(slow); }};
+        while (!within) {
+            std::this_thread::yield();
+        }
+    }
+    other.join();
+    CHECK(found == expected);
+    CHECK(check::everything(model) == own);
+    CHECK(model.predict(x) != expected);
+}
+
+TEST_CASE("averages that a prediction refuses leave the weights as they were") {
+    one model{cn::seed{3}};
+    auto training = compiled(model);
+    training.fit(samples(), {.epochs = 1, .verbose = cn::verbosity::silent});
+    auto const own = check::everything(model);
+    auto const asking = cn::data::generated<cn::data::label<3>, cn::shape<2>>(
+        1,
+        [&](std::size_t, auto x) {
+            x[0] = x[1] = 0.5;
+            CHECK_THROWS_WITH_AS(([&] { cn::averaged_weights const now{training}; }()),
+                                 doctest::Contains("castnet: averaged_weights: needs the model's "
+                                                   "parameters to itself, but 1 call predicts"),
+                                 cn::error);
+        },
+        [](std::size_t, auto y) { y[0] = 0; });
+    auto const expected = model.predict(asking);
+    CHECK(check::everything(model) == own);
+
+    // Also those that begin while the averages are put in.
+    std::atomic<int> predicted = 0;
+    std::atomic<bool> stop = false;
+    std::thread other{[&] {
+        cn::predictor predictor{model};
+        std::vector<double> const x(2, 0.5);
+        std::vector<double> y(3);
+        while (!stop) {
+            try {
+                predictor.predict_one(x, y);
+                ++predicted;
+            } catch (cn::error const&) {
+                std::this_thread::yield();
+            }
+        }
+    }};
+    auto const unchanged = [&] {
+        for (;;) {
+            try {
+                cn::model_access::exclusive const access{model.access(), "unchanged"};
+                return check::everything(model) == own;
+            } catch (cn::error const&) {
+                std::this_thread::yield();
+            }
+        }
+    };
+    int changed = 0;
+    for (int i = 0; i < 5'000 || predicted == 0; ++i) {
+        try {
+            cn::averaged_weights const averages{training};
+        } catch (cn::error const&) {
+            std::this_thread::yield();
+        }
+        changed += !unchanged();
+    }
+    stop = true;
+    other.join();
+    CHECK(changed == 0);
+    CHECK(model.predict(asking) == expected);
 }
 
 TEST_CASE("averages are evaluated within a fit, which goes on from a checkpoint with them") {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <utility>
 
 namespace cn = castnet;
 using castnet::testing::temporary_directory;
@@ -139,6 +140,29 @@ TEST_CASE("callbacks end a fit, change its rate and see its history") {
     CHECK(h["learning_rate"] == std::vector<double>{0.02, 0.01});
 }
 
+TEST_CASE("callbacks hear of an exception that ends the fit") {
+    struct witness {
+        std::vector<std::string>* seen;
+        void begin_fit(cn::history const&) { seen->push_back("begin"); }
+        void end_fit(cn::history const&) { seen->push_back("end"); }
+        void leave_fit() noexcept { seen->push_back("leave"); }
+    };
+    struct fails_at_the_end {
+        void end_fit(cn::history const&) { throw std::runtime_error{"end"}; }
+    };
+    run<> r;
+    std::vector<std::string> seen;
+    auto const fails = cn::on_step_end{[](cn::step_report&) { throw std::runtime_error{"step"}; }};
+    CHECK_THROWS_WITH(r.fit({witness{&seen}, fails}, 1), "step");
+    CHECK(seen == std::vector<std::string>{"begin", "leave"});
+    seen.clear();
+    CHECK_THROWS_WITH(r.fit({fails_at_the_end{}, witness{&seen}}, 1), "end");
+    CHECK(seen == std::vector<std::string>{"begin", "leave"});
+    seen.clear();
+    r.fit({witness{&seen}}, 1);
+    CHECK(seen == std::vector<std::string>{"begin", "end"});
+}
+
 TEST_CASE("the best parameters are saved, and come back at the end") {
     temporary_directory const folder;
     run<> r, other;
@@ -233,6 +257,8 @@ TEST_CASE("handlers of the program come back with what they take, also after a f
     auto failing = callbacks;
     failing.push_back(cn::on_step_end{[](cn::step_report&) { throw std::runtime_error{"step"}; }});
     CHECK_THROWS(r.fit(failing, 1));
+    std::raise(SIGTERM);
+    CHECK(std::exchange(sender, 0) == ::getpid());
     r.fit(callbacks, 1);
     std::raise(SIGTERM);
     CHECK(sender == ::getpid());
@@ -327,8 +353,10 @@ TEST_CASE("files of each epoch, of which the last ones stay") {
     };
     run<> whole, part;
     whole.fit({cn::save_each{whole.model, folder / "weights-{epoch}", {.every = 2, .keep = 2}},
+               cn::save_each{whole.model, folder / "all-{epoch}", {.every = 4, .keep = 1 << 30}},
                cn::save_each{whole.training, folder / "{epoch}.checkpoint", {.keep = 1}}},
               7);
+    CHECK(exists("all-4"));
     for (int epoch = 1; epoch <= 7; ++epoch) {
         CAPTURE(epoch);
         CHECK(exists("weights-" + std::to_string(epoch)) == (epoch == 4 || epoch == 6));

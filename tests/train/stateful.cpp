@@ -3,6 +3,7 @@
 
 #include "policy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -255,6 +256,20 @@ TEST_CASE("steps of words") {
         CHECK(double(y[i]) == doctest::Approx(double(whole[4 * (length - 1) + i])));
     }
     CHECK_THROWS_AS(steps.prefill(std::vector<std::int32_t>{1, 7, 1}), cn::error);
+}
+
+TEST_CASE("a step that is refused is none of the sequence") {
+    using net =
+        cn::sequential<cn::input_ids<7, 2>, cn::embedding<7, 3>, cn::learned_positions, cn::rnn<4>>;
+    model_of<net> const model{cn::seed{3}};
+    cn::stateful_predictor steps{model}, whole{model};
+    steps.predict(3);
+    whole.predict(3);
+    CHECK_THROWS_WITH_AS(steps.predict(7), doctest::Contains("expected a whole number from 0 to 6"),
+                         cn::error);
+    auto const y = steps.predict(5), expected = whole.predict(5);
+    CHECK(std::equal(y.begin(), y.end(), expected.begin()));
+    CHECK_THROWS_WITH_AS(steps.predict(5), doctest::Contains("have 2 steps"), cn::error);
 }
 
 TEST_CASE("what has no time is given with each step") {

@@ -5,6 +5,7 @@
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/detail/packed_samples.hpp>
+#include <castnet/data/sample_error.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -143,10 +144,7 @@ private:
     }
     template <class Use>
     void with_row(size_t sample, Use const& use) const {
-        if (sample >= format_.samples) {
-            throw error({"castnet: data::cache: found sample number ", sample,
-                         ", expected one below ", format_.samples});
-        }
+        detail::check_sample("data::cache", sample, format_.samples);
         if (file_ != nullptr) {
             file_->with(sample, use);
         } else {

@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/data/whole_numbers.hpp>
 
 #include <algorithm>
@@ -219,12 +220,7 @@ private:
         return numbers;
     }
 
-    void check_sample(size_t sample) const {
-        if (sample >= size()) {
-            throw error({"castnet: dataset: found sample number ", sample, ", expected one below ",
-                         size()});
-        }
-    }
+    void check_sample(size_t sample) const { detail::check_sample("dataset", sample, size()); }
 
     // The number in the columns of a sample of this subset.
     size_t stored(size_t sample) const {

@@ -1,7 +1,7 @@
 // Generated data set: a function computes each sample from its number.
 #pragma once
 
-#include <castnet/core/error.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/data/targets.hpp>
 
 #include <span>
@@ -59,10 +59,7 @@ public:
 private:
     template <size_t I, size_t Count, class T>
     void call(size_t sample, T* out) const {
-        if (sample >= samples_) {
-            throw error({"castnet: data::generated: found sample number ", sample,
-                         ", expected one below ", samples_});
-        }
+        detail::check_sample("data::generated", sample, samples_);
         using function = std::tuple_element_t<I, std::tuple<F...>>;
         using numbers = std::span<T, Count>;
         if constexpr (function_writes<function const&, numbers>::checked) {

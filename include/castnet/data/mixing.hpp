@@ -61,8 +61,10 @@ class mixed : public detail::redrawn<Data> {
     static_assert(detail::targets_to_mix<targets_of<Data>>::checked);
 
 protected:
+    // Beyond 1e-300 and 1e300, where beta() would compute infinities, shares are the same: 0 or 1,
+    // or a half.
     mixed(Data data, char const* call, double alpha)
-        : detail::redrawn<Data>{std::move(data), call}, alpha_{alpha} {
+        : detail::redrawn<Data>{std::move(data), call}, alpha_{std::clamp(alpha, 1e-300, 1e300)} {
         if (!(alpha > 0) || !std::isfinite(alpha)) {
             throw error(
                 {"castnet: ", call, ": found alpha ", alpha, ", expected a finite number above 0"});

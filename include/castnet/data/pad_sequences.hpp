@@ -6,6 +6,8 @@
 #include <castnet/core/shape.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +25,29 @@ struct padding_options {
     double value = 0;                             // of what is added
 };
 
+namespace detail {
+
+template <class Number>
+[[gnu::cold]] Number padding_of(double value) {
+    using limits = std::numeric_limits<Number>;
+    bool fits = true;
+    if constexpr (limits::is_integer) {
+        double const end = std::ldexp(1.0, limits::digits);
+        fits = value >= (limits::is_signed ? -end : 0) && value < end && std::trunc(value) == value;
+    } else {
+        fits = !std::isfinite(value) || std::abs(value) <= static_cast<double>(limits::max());
+    }
+    if (!fits) {
+        throw error({"castnet: data::pad_sequences: the value is ", value, ", expected ",
+                     limits::is_integer ? "a whole number" : "one", " from ",
+                     static_cast<double>(limits::lowest()), " to ",
+                     static_cast<double>(limits::max()), ", as the sequences hold"});
+    }
+    return static_cast<Number>(value);
+}
+
+} // namespace detail
+
 template <class Number>
 struct padded_sequences {
     std::vector<Number> values;        // of all samples, one after the other
@@ -32,7 +57,8 @@ struct padded_sequences {
 // Sequences are vectors of whole numbers (ids) or real ones, with Features numbers for each step.
 //     auto const [words, lengths] = pad_sequences<200>(texts);
 //     dataset<label<2>, ids<20'000, 200>, length_of<200>> data{words, lengths, labels};
-// Throws castnet::error for a sequence that is no whole number of steps.
+// Throws castnet::error for a sequence that is no whole number of steps, and for a value that is
+// not of the sequences' type.
 template <size_t Time, size_t Features = 1, class Sequences>
 auto pad_sequences(Sequences const& sequences, padding_options const& options = {}) {
     static_assert(Time > 0 && Features > 0,
@@ -40,6 +66,7 @@ auto pad_sequences(Sequences const& sequences, padding_options const& options = 
                   "of each");
     using sequence = std::remove_cvref_t<decltype(*std::begin(sequences))>;
     using number = std::remove_cvref_t<decltype(*std::begin(std::declval<sequence const&>()))>;
+    auto const value = detail::padding_of<number>(options.value);
     padded_sequences<number> all;
     for (auto const& s : sequences) {
         size_t const found = static_cast<size_t>(std::distance(std::begin(s), std::end(s)));
@@ -53,8 +80,7 @@ auto pad_sequences(Sequences const& sequences, padding_options const& options = 
         auto const first = std::begin(s) + static_cast<std::ptrdiff_t>(
                                                keeps_end ? found - steps * Features : size_t{0});
         auto const fill = [&] {
-            all.values.insert(all.values.end(), (Time - steps) * Features,
-                              static_cast<number>(options.value));
+            all.values.insert(all.values.end(), (Time - steps) * Features, value);
         };
         if (options.padding == sequence_end::front) {
             fill();

@@ -1,4 +1,4 @@
-// Error of a sample that could not be read.
+// Errors of samples: of one that is not there, or could not be read.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -26,6 +26,19 @@ struct sample_error : error, std::nested_exception {
 namespace data {
 
 namespace detail {
+
+[[noreturn, gnu::cold]] inline void refuse_sample(char const* data_set, std::size_t number,
+                                                  std::size_t size) {
+    throw error(
+        {"castnet: ", data_set, ": found sample number ", number, ", expected one below ", size});
+}
+
+// Throws castnet::error unless a data set of this size has the sample.
+inline void check_sample(char const* data_set, std::size_t number, std::size_t size) {
+    if (number >= size) {
+        refuse_sample(data_set, number, size);
+    }
+}
 
 // Throws the exception that is being handled on, within a sample_error unless it is castnet's own.
 [[noreturn, gnu::cold]] inline void throw_of_sample(std::size_t sample) {

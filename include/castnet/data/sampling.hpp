@@ -72,10 +72,11 @@ struct draw_by_weight {
         constexpr std::uint32_t purpose = 0x77656967; // "weig"
         random_stream random{purpose, seed, epoch};
         std::vector<size_t> numbers(count);
+        // The last one with a weight; it takes what rounding brings to the whole sum.
+        auto const last = std::lower_bound(sums.begin(), sums.end(), sums.back());
         for (size_t& number : numbers) {
             double const at = (double(random.word()) + random.uniform()) * 0x1p-32 * sums.back();
-            number =
-                static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
+            number = static_cast<size_t>(std::upper_bound(sums.begin(), last, at) - sums.begin());
         }
         return numbers;
     }

@@ -73,10 +73,7 @@ public:
     template <class Use>
     void with(size_t sample, Use const& use) {
         std::lock_guard const lock{mutex_};
-        if (sample >= samples_) {
-            throw error({"castnet: data::stream: found sample number ", sample,
-                         ", expected one below ", samples_});
-        }
+        check_sample("data::stream", sample, samples_);
         auto found = rows_.find(sample);
         if (found == rows_.end()) {
             if (sample < next_) {

@@ -25,16 +25,16 @@ public:
     size_t size() const { return numbers_->size(); }
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
-        adaptor<Data>::template copy_input<I>(numbers_->at(sample), out);
+        adaptor<Data>::template copy_input<I>(number_of(sample), out);
     }
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        adaptor<Data>::template copy_target<I>(numbers_->at(sample), out);
+        adaptor<Data>::template copy_target<I>(number_of(sample), out);
     }
     float weight(size_t sample) const
         requires requires(Data const& d) { d.weight(sample); }
     {
-        return this->base().weight(numbers_->at(sample));
+        return this->base().weight(number_of(sample));
     }
     void begin_epoch(epoch const& e) const
         requires ReadByEpochs<Data>
@@ -53,6 +53,11 @@ protected:
     std::vector<size_t>& numbers() const { return *numbers_; }
 
 private:
+    size_t number_of(size_t sample) const {
+        detail::check_sample("data::selection", sample, size());
+        return (*numbers_)[sample];
+    }
+
     std::shared_ptr<std::vector<size_t>> numbers_;
 };
 
@@ -64,10 +69,7 @@ public:
     subset(Data data, std::vector<size_t> numbers)
         : selection<Data>{std::move(data), std::move(numbers)} {
         for (size_t const number : this->numbers()) {
-            if (number >= this->base().size()) {
-                throw error({"castnet: data::subset: found sample number ", number,
-                             ", expected one below ", this->base().size()});
-            }
+            detail::check_sample("data::subset", number, this->base().size());
         }
     }
 };

@@ -27,6 +27,27 @@ struct bitmap {
     unsigned char const* pixel(size_t x, size_t y) const { return row(y) + x * channels; }
 };
 
+namespace detail {
+
+// Throws castnet::error unless the image has one channel or three, and pixels for its size.
+[[gnu::cold]] inline void check_bitmap(char const* call, bitmap const& image) {
+    if (image.channels != 1 && image.channels != 3) {
+        throw error({"castnet: ", call, ": the image has ", image.channels,
+                     " channels, expected 1 (grey) or 3 (red, green, blue)"});
+    }
+    auto const found = image.pixels.size(), row = image.width * image.channels;
+    bool const fits = image.width == 0 || image.height == 0
+                          ? found == 0
+                          : image.width <= found && found % row == 0 && found / row == image.height;
+    if (!fits) {
+        throw error({"castnet: ", call, ": the image holds ", found, " bytes, expected ",
+                     image.channels, " for each of its ", image.width, " x ", image.height,
+                     " pixels"});
+    }
+}
+
+} // namespace detail
+
 // For functions that choose a part of an image by its size.
 inline rectangle whole_image(size_t width, size_t height) {
     return {0, 0, width, height};

@@ -7,6 +7,7 @@
 #include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/label.hpp>
 #include <castnet/data/random_resized_crop.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 
@@ -74,16 +75,28 @@ inline bool is_hidden(fs::path const& path) {
     throw file_error(root, {"cannot list the folder: ", e.code().message()});
 }
 
+// Appends the folders that this one lies in, and itself, all without links.
+[[gnu::cold]] inline void append_above(std::vector<fs::path>& folders, fs::path const& folder) {
+    fs::path here;
+    for (fs::path const& part : fs::canonical(folder)) {
+        here /= part;
+        folders.push_back(here);
+    }
+}
+
 // The images in a folder and the folders below it, sorted by path, without hidden ones, such as
 // "._1.jpg" of macOS and what lies in .ipynb_checkpoints. Links to folders are followed, but not to
 // one that they lie in; links to files that are missing count, so that reading them is an error.
 [[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
     std::vector<std::string> files;
-    std::vector<fs::path> above{fs::canonical(folder)};
+    std::vector<fs::path> above;
+    append_above(above, folder);
+    append_above(above, fs::absolute(folder).parent_path()); // which differs for a link
+    size_t const around = above.size();
     auto const follow = fs::directory_options::follow_directory_symlink;
     for (fs::recursive_directory_iterator entry{folder, follow}, end; entry != end; ++entry) {
         if (std::error_code none; entry->is_directory(none)) {
-            above.resize(static_cast<size_t>(entry.depth()) + 1);
+            above.resize(around + static_cast<size_t>(entry.depth()));
             fs::path here = fs::canonical(entry->path());
             if (is_hidden(entry->path()) ||
                 std::find(above.begin(), above.end(), here) != above.end()) {
@@ -130,8 +143,8 @@ public:
     using input_shape = Image;
 
     // The .jpg, .jpeg and .png files in root/<class>/, and in folders below. Throws file_error if
-    // there are not as many classes as the type says, or none of their files, or a folder cannot
-    // be listed.
+    // there are not as many classes as the type says, or two of the same name, or none of their
+    // files, or a folder cannot be listed.
     explicit folder(std::string const& root, folder_options const& options = {}) : folder{options} {
         contents& all = *contents_;
         all.names = options.classes.empty() ? detail::folders_in(root) : options.classes;
@@ -141,6 +154,11 @@ public:
                               "), expected ", Classes, ", a sub-folder for each"});
         }
         for (size_t c = 0; c < Classes; ++c) {
+            auto const others = all.names.begin() + static_cast<std::ptrdiff_t>(c);
+            if (std::find(all.names.begin(), others, all.names[c]) != others) {
+                throw file_error(root, {"the class ", all.names[c],
+                                        " was given twice, expected a sub-folder for each"});
+            }
             std::string const below = string_of({root, '/', all.names[c]});
             std::vector<std::string> files = detail::images_in(below);
             if (files.empty()) {
@@ -191,7 +209,8 @@ public:
     }
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        *out = T(contents_->labels.at(sample));
+        data::detail::check_sample("image::folder", sample, size());
+        *out = T(contents_->labels[sample]);
     }
 
     void begin_epoch(data::epoch const& e) const {
@@ -207,7 +226,10 @@ public:
     }
     bool changes_with_epoch() const { return contents_->options.crop.has_value(); }
 
-    std::string const& file(size_t sample) const { return contents_->files.at(sample); }
+    std::string const& file(size_t sample) const {
+        data::detail::check_sample("image::folder", sample, size());
+        return contents_->files[sample];
+    }
     // In the order of their numbers; empty for a list of files, unless the options named them.
     std::vector<std::string> const& class_names() const { return contents_->names; }
     // The files that broken_files::skip left out.

@@ -252,8 +252,14 @@ template <class Choose>
     return decode_jpeg_part(content, channels, file, whole_image, to);
 }
 
-// Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100.
+// Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100. Throws
+// castnet::error for any other.
 [[gnu::cold]] inline bytes encode_jpeg(bitmap const& image, int quality = 90) {
+    detail::check_bitmap("encode_jpeg", image);
+    if (quality < 1 || quality > 100) {
+        throw error({"castnet: encode_jpeg: the quality is ", quality,
+                     ", expected a number from 1 to 100"});
+    }
     detail::jpeg_errors errors;
     jpeg_compress_struct jpeg{};
     unsigned char* out = nullptr;

@@ -45,6 +45,8 @@ public:
     size_t width() const { return png_get_image_width(png_, info_); }
     size_t height() const { return png_get_image_height(png_, info_); }
     size_t channels() const { return png_get_channels(png_, info_); }
+    // Of each pixel in the file.
+    size_t bits() const { return bits_; }
 
     // Known once the image has been read, since Exif data may come after it.
     int orientation() const {
@@ -71,6 +73,7 @@ public:
             self.left_ = self.left_.subspan(count);
         });
         png_read_info(png_, info_);
+        bits_ = size_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_);
         png_set_expand(png_); // palettes, fewer bits than 8, transparent colours
         png_set_scale_16(png_);
         png_set_strip_alpha(png_);
@@ -96,6 +99,7 @@ private:
     png_structp png_ = nullptr;
     png_infop info_ = nullptr;
     int passes_ = 1;
+    size_t bits_ = 0;
     std::span<unsigned char const> left_;
 };
 
@@ -161,8 +165,9 @@ private:
     if (!png.begin()) {
         fail();
     }
-    // Deflate makes at most 1,032 bytes of one, each of up to eight pixels.
-    detail::check_size(file, png.width(), png.height(), content.size(), size_t{1032} * 8);
+    // Deflate makes at most 1,032 bytes of one.
+    detail::check_size(file, png.width(), png.height(), content.size(),
+                       size_t{1032} * 8 / png.bits());
     bitmap image{png.width(), png.height(), png.channels()};
     if (!png.read(image.pixels.data())) {
         fail();
@@ -170,8 +175,9 @@ private:
     return turn{png.orientation()}.after(with_channels(std::move(image), channels));
 }
 
-// Encodes an image of one or three channels.
+// Encodes an image of one or three channels. Throws castnet::error for any other.
 [[gnu::cold]] inline bytes encode_png(bitmap const& image) {
+    detail::check_bitmap("encode_png", image);
     bytes content;
     detail::png_writer png;
     if (!png.write(image, content)) {

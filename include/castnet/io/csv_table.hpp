@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/byte_order_mark.hpp>
 #include <castnet/io/detail/shown.hpp>
 
 #include <algorithm>
@@ -120,13 +121,17 @@ public:
 
     // The same with the names of another table, such as that of the training: a table that lacks
     // one of the classes would number the others differently. Throws file_error for a cell that is
-    // none of them.
+    // none of them, and for a name that is given twice.
     [[gnu::cold]] csv_classes classes(std::string_view column,
                                       std::vector<std::string> names) const {
         size_t const number = number_of(column);
         std::map<std::string, int, std::less<>> numbers;
         for (size_t i = 0; i < names.size(); ++i) {
-            numbers.emplace(names[i], static_cast<int>(i));
+            if (!numbers.emplace(names[i], static_cast<int>(i)).second) {
+                throw file_error(file_, {"column ", detail::shown(column), ": the class ",
+                                         detail::shown(names[i]), " was given twice, as numbers ",
+                                         numbers[names[i]], " and ", i});
+            }
         }
         csv_classes found{std::move(names), {}};
         for (std::string const& name : class_names(number)) {
@@ -242,12 +247,7 @@ private:
 
     [[gnu::cold]] void parse() {
         std::string_view rest{reinterpret_cast<char const*>(text_->data()), text_->size()};
-        if (rest.starts_with("\xEF\xBB\xBF")) { // a byte order mark
-            rest.remove_prefix(3);
-        }
-        if (rest.starts_with("\xFF\xFE") || rest.starts_with("\xFE\xFF")) {
-            throw file_error(file_, "the text is in UTF-16, expected UTF-8; save it as that");
-        }
+        rest.remove_prefix(detail::byte_order_mark(rest, file_));
         std::vector<std::string_view> line;
         size_t width = 0;
         for (size_t number = 1; !rest.empty(); ++number) {

@@ -219,7 +219,8 @@ inline npy_array read_npy(std::string const& path) {
 } // namespace CASTNET_GZIP_SUPPORT
 
 // Writes numbers as an array of this shape, for np.load(path). Atomic: see atomic_file. Throws
-// file_error, also when the shape has another number of elements.
+// file_error, also when the shape has another number of elements, or so many axes that the format's
+// header cannot hold it.
 template <Number T>
 void write_npy(std::string const& path, std::span<size_t const> shape, std::span<T const> values) {
     std::string sizes;
@@ -243,6 +244,10 @@ void write_npy(std::string const& path, std::span<size_t const> shape, std::span
         {"{'descr': '", order, code, "', 'fortran_order': False, 'shape': (", sizes, "), }"});
     header.append(63 - (10 + header.size()) % 64, ' ');
     header += '\n';
+    if (header.size() > std::numeric_limits<std::uint16_t>::max()) {
+        throw file_error(path, {"a NumPy header cannot hold a shape of ", shape.size(),
+                                " axes; write it with fewer"});
+    }
     bytes content{0x93,
                   'N',
                   'U',

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/byte_order_mark.hpp>
 
 #include <memory>
 #include <string_view>
@@ -12,12 +13,12 @@ namespace castnet::io {
 // order mark is no part of the first one.
 class text_lines {
 public:
-    // Throws file_error for a text of more than `most` bytes, or that does not fit into memory.
+    // Throws file_error for a text of more than `most` bytes, that does not fit into memory, or
+    // that its mark says is in UTF-16.
     [[gnu::cold]] explicit text_lines(source& in, size_t most = default_most) try
         : file_{in.file()}, text_{std::make_shared<bytes const>(in.read_all(most))} {
-        constexpr std::string_view mark = "\xEF\xBB\xBF";
         auto const all = whole();
-        size_t begin = all.starts_with(mark) ? mark.size() : 0;
+        size_t begin = detail::byte_order_mark(all, file_);
         while (begin < all.size()) {
             begins_.push_back(begin);
             begin = std::min(all.find('\n', begin), all.size() - 1) + 1;

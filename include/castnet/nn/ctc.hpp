@@ -5,7 +5,7 @@
 // labels once repeated classes are merged and blanks left out: PyTorch's CTCLoss with
 // reduction="none", of logits, and Keras' CTC. Predictions are (time, Classes), labels up to Labels
 // class numbers from 1 on, and data::ignored after the last one of the sample. The loss of any
-// others is NaN, which fit() reports.
+// others is NaN, which fit() reports, and so is that of a length that is no number of steps.
 #pragma once
 
 #include <castnet/data/targets.hpp>
@@ -129,7 +129,16 @@ private:
                                         Form.zero_infinity ? 0 : infinity);
             auto const place = channel_index<shape<Labels>>(g);
             auto const wrong = sum(detail::counts(label) * maximum(label == 0, place >= count));
-            return where(wrong == 0, possible, std::numeric_limits<double>::quiet_NaN());
+            auto const right = [&] {
+                if constexpr (Form.lengths) {
+                    auto const n = x.lengths;
+                    return (wrong == 0) * equal(floor(n), n) * (n >= 0) *
+                           (n <= double(S::extent[0]));
+                } else {
+                    return wrong == 0;
+                }
+            }();
+            return where(right, possible, std::numeric_limits<double>::quiet_NaN());
         }
     }
 

@@ -4,8 +4,6 @@
 #include <castnet/optim/ema.hpp>
 #include <castnet/train/training.hpp>
 
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace castnet {
@@ -24,57 +22,66 @@ struct optimizer_averages {
 } // namespace detail
 
 // While it lives, the model of a training has the averages of its weights that ema() keeps: it can
-// be evaluated, also in a callback of fit(), predicted with and saved. Its end puts the weights
-// back, so a step, a checkpoint or load() of the training comes before or after. In all processes
-// of a job or in none. Throws castnet::error if no step has been done.
+// be evaluated, also in a callback of fit(), predicted with and saved. Its end waits for
+// predictions of other threads, and for stateful predictors, and puts the weights back, so a step,
+// a checkpoint or load() of the training comes before or after. In all processes of a job or in
+// none. Throws castnet::error, and leaves the model as it was, if no step has been done or if
+// another thread uses the parameters.
 template <class Training>
 class [[nodiscard]] averaged_weights {
     using T = typename Training::value_type;
+    using values = std::vector<std::vector<T>>; // of each trained parameter
     static_assert(detail::optimizer_averages<typename Training::optimizer_type>::checked);
 
 public:
     explicit averaged_weights(Training& training) : training_{training} {
+        model_access::exclusive const access{training.model().access(), "averaged_weights"};
         if (training.steps() == 0) {
             throw error("castnet: averaged_weights: there are no averages before the first step");
         }
-        for (ir::placed_parameter const& p : Training::training_plan().parameters) {
-            if (p.trainable) {
-                std::string name = p.name.text();
-                std::vector<T> own = training.model().get(name);
-                before_.emplace_back(std::move(name), std::move(own));
-            }
-        }
-        auto const take = [&] {
-            auto next = before_.begin();
-            for (ir::placed_parameter const& p : Training::training_plan().parameters) {
-                if (p.trainable) {
-                    training.model().set(next++->first, training.slot(0, p));
-                }
-            }
+        values averages;
+        auto const read = [&] {
+            for_each_trained([&](auto const& p) { averages.push_back(training.slot(0, p)); });
         };
+        for_each_trained(
+            [&](auto const& p) { before_.push_back(training.model().get(p.name.text())); });
         if constexpr (Training::strategies::sharded_optimizer) { // rank 0 gets all of them
-            training.read_state(take, "averaged_weights");
-            if (training.rank() != 0) {
-                put_back();
-            }
+            training.read_state(read, "averaged_weights");
+            set(training.rank() == 0 ? averages : before_);
             training.synchronize();
         } else {
-            take();
+            read();
+            set(averages);
         }
     }
     averaged_weights(averaged_weights const&) = delete;
     averaged_weights& operator=(averaged_weights const&) = delete;
-    ~averaged_weights() { put_back(); }
-
-private:
-    void put_back() {
-        for (auto const& [name, values] : before_) {
-            training_.model().set(name, values);
+    ~averaged_weights() {
+        model_access::exclusive const access{training_.model().access(), "averaged_weights",
+                                             model_access::conflict::waited_for};
+        try {
+            set(before_);
+        } catch (error const&) {
+            return; // a device has failed, as its next call says
         }
     }
 
+private:
+    template <class F>
+    static void for_each_trained(F const& f) {
+        for (ir::placed_parameter const& p : Training::training_plan().parameters) {
+            if (p.trainable) {
+                f(p);
+            }
+        }
+    }
+    void set(values const& all) {
+        auto next = all.begin();
+        for_each_trained([&](auto const& p) { training_.model().set(p, *next++); });
+    }
+
     Training& training_;
-    std::vector<std::pair<std::string, std::vector<T>>> before_;
+    values before_;
 };
 
 } // namespace castnet

@@ -47,6 +47,8 @@ concept EndsEpoch = requires(C& c, epoch_report& r) { c.end_epoch(r); };
 template <class C>
 concept EndsFit = requires(C& c, history const& h) { c.end_fit(h); };
 template <class C>
+concept LeavesFit = requires(C& c) { c.leave_fit(); };
+template <class C>
 concept ScalesRate = requires(C const& c, history const& h) {
     { c.rate_factor(h) } -> std::convertible_to<double>;
 };
@@ -68,7 +70,8 @@ struct callback_is { // a class, so that every compiler prints the type
 //   void begin_fit(history const&)     the epochs before a restart, or none
 //   void end_step(step_report&)
 //   void end_epoch(epoch_report&)
-//   void end_fit(history const&)       not where an exception ends the fit
+//   void end_fit(history const&)
+//   void leave_fit() noexcept          where an exception ends the fit, wherever that is
 //   double rate_factor(history const&) const
 // The last one is asked before each epoch; the learning rate is multiplied by it. All are called on
 // the thread of fit(), all but the first one in every process, and should decide by what they are
@@ -87,6 +90,7 @@ public:
     void end_step(step_report& r) const { object_->end_step(r); }
     void end_epoch(epoch_report& r) const { object_->end_epoch(r); }
     void end_fit(history const& h) const { object_->end_fit(h); }
+    void leave_fit() const noexcept { object_->leave_fit(); }
     double rate_factor(history const& h) const { return object_->rate_factor(h); }
     bool sees_steps() const { return object_->sees_steps(); }
 
@@ -98,6 +102,7 @@ private:
         virtual void end_step(step_report&) = 0;
         virtual void end_epoch(epoch_report&) = 0;
         virtual void end_fit(history const&) = 0;
+        virtual void leave_fit() noexcept = 0;
         virtual double rate_factor(history const&) const = 0;
         virtual bool sees_steps() const = 0;
     };
@@ -128,6 +133,11 @@ private:
         void end_fit([[maybe_unused]] history const& h) override {
             if constexpr (detail::EndsFit<C>) {
                 object.end_fit(h);
+            }
+        }
+        void leave_fit() noexcept override {
+            if constexpr (detail::LeavesFit<C>) {
+                object.leave_fit();
             }
         }
         double rate_factor([[maybe_unused]] history const& h) const override {

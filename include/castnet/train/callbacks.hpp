@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -207,9 +208,9 @@ public:
         if (is_training || report.rank == 0) {
             save(*saved_, name_of(report.epoch));
         }
-        int const old = report.epoch - options_.keep * options_.every;
-        if (report.rank == 0 && options_.keep > 0 && old > 0) {
-            std::remove(name_of(old).c_str()); // it may be gone
+        auto const kept = std::int64_t{options_.keep} * options_.every;
+        if (report.rank == 0 && options_.keep > 0 && report.epoch > kept) {
+            std::remove(name_of(report.epoch - static_cast<int>(kept)).c_str()); // it may be gone
         }
     }
 
@@ -276,7 +277,6 @@ public:
     static int arrived() { return last_; }
 
     void begin_fit(history const&) {
-        restore(); // after a fit that an exception has ended
         last_ = 0;
         struct sigaction noting{};
         noting.sa_handler = [](int which) { last_ = which; };
@@ -287,9 +287,10 @@ public:
     }
     void end_step(step_report& report) const { report.stop = report.stop || last_ != 0; }
     void end_fit(history const&) { restore(); }
+    void leave_fit() noexcept { restore(); }
 
 private:
-    void restore() {
+    void restore() noexcept {
         if (std::exchange(installed_, false)) {
             ::sigaction(SIGINT, &interrupt_, nullptr);
             ::sigaction(SIGTERM, &terminate_, nullptr);

@@ -1,11 +1,12 @@
-// Readers–writer guard of a model's parameters. It throws instead of waiting: after a wait the
-// parameters would not be those that the caller meant.
+// Readers–writer guard of a model's parameters. It throws instead of waiting, unless told: after a
+// wait the parameters would not be those that the caller meant.
 #pragma once
 
 #include <castnet/core/error.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <sched.h>
 
 namespace castnet {
 
@@ -13,7 +14,9 @@ namespace castnet {
 // nest accesses of either kind: a callback of fit() may predict and set.
 class model_access {
 public:
-    // Both throw castnet::error that names `call` on a conflict with another thread.
+    enum class conflict : unsigned char { refused, waited_for }; // with another thread
+
+    // Both throw castnet::error that names `call` on a conflict, unless they wait.
     class shared {
     public:
         shared(model_access& of, char const* call) : of_{of.share(call) ? &of : nullptr} {}
@@ -30,7 +33,8 @@ public:
     };
     class exclusive {
     public:
-        exclusive(model_access& of, char const* call) : of_{of.claim(call) ? &of : nullptr} {}
+        exclusive(model_access& of, char const* call, conflict with_others = conflict::refused)
+            : of_{of.claim(call, with_others) ? &of : nullptr} {}
         ~exclusive() {
             if (of_ != nullptr) {
                 of_->call_.store(nullptr, std::memory_order_relaxed);
@@ -77,14 +81,18 @@ private:
             }
         }
     }
-    bool claim(char const* call) {
+    bool claim(char const* call, conflict with_others) {
         word now = 0;
-        if (!state_.compare_exchange_strong(now, this_thread(), std::memory_order_acquire,
-                                            std::memory_order_relaxed)) {
+        while (!state_.compare_exchange_strong(now, this_thread(), std::memory_order_acquire,
+                                               std::memory_order_relaxed)) {
             if (now == this_thread()) {
                 return false;
             }
-            refuse(call, now);
+            if (with_others == conflict::refused) {
+                refuse(call, now);
+            }
+            ::sched_yield();
+            now = 0;
         }
         call_.store(call, std::memory_order_relaxed);
         version_.fetch_add(1, std::memory_order_relaxed);

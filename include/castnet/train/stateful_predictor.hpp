@@ -100,9 +100,9 @@ public:
     template <class... Steps>
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
-            count_step();
             T* const batch = all_->executor.batch();
             write_steps(batch, std::make_index_sequence<network_inputs>{}, steps...);
+            count_step(); // last, so that one that is refused does not count
             run(batch);
         } else {
             static_assert(step_inputs_fit<Steps...>::checked);

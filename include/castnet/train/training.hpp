@@ -207,7 +207,7 @@ public:
     // and within a fit of this training, as from a callback. Throws sample_error, with the epoch,
     // for what a data set of the program's own throws.
     template <data::Dataset<T> Data>
-    history fit(Data const& data, fit_options<training> const& options = {}) {
+    history fit(Data const& data, fit_options<training> const& options = {}) try {
         history h;
         {
             model_access::exclusive const access{model_.access(), "fit"};
@@ -225,6 +225,11 @@ public:
             each.end_fit(h);
         }
         return h;
+    } catch (...) {
+        for (callback const& each : options.callbacks) {
+            each.leave_fit();
+        }
+        throw;
     }
 
     // For a type that is no data set: fails with a message.
