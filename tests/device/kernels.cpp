@@ -578,7 +578,7 @@ TEST_CASE_TEMPLATE("convolution of few channels, where windows move by more than
 
 TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     for (int groups : {2, 3, 6}) {
-        for (int multiple : {1, 3}) {
+        for (int multiple : {1, 2, 3, 4, 5}) {
             check_convolution<T>(
                 cn::make_window(6, 5, 6, 6 * multiple, 3, 1, cn::same, 1, std::size_t(groups)), 2);
         }

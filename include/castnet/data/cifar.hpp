@@ -5,8 +5,6 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/io/compressed.hpp>
 
-#include <algorithm>
-
 namespace castnet::data {
 
 template <size_t Classes>
@@ -19,21 +17,20 @@ struct cifar_sets {
 
 namespace detail::inline CASTNET_GZIP_SUPPORT {
 
-// Files of so many records each: `labels` bytes, of which the last one counts, and the bytes of an
-// image.
+// Records of `labels` bytes, of which the last one counts, and the bytes of an image.
 template <size_t Classes>
 [[gnu::cold]] cifar_dataset<Classes> cifar_part(std::vector<std::string> const& files,
-                                                size_t records, size_t labels) {
+                                                size_t labels) {
     constexpr size_t pixels = shape<3, 32, 32>::count;
-    size_t const record = labels + pixels, size = records * record;
+    size_t const record = labels + pixels;
     std::vector<unsigned char> images, classes;
     for (std::string const& path : files) {
-        auto const content =
-            io::read_compressed(path, [&](io::source& in) { return in.read_up_to(size + 1); });
-        if (content.size() != size) {
-            throw file_error(path, {"found ", content.size() > size ? "more than " : "",
-                                    std::min(content.size(), size), " bytes, expected ", size, ": ",
-                                    records, " labels with an image each"});
+        constexpr size_t most = 50000; // records
+        auto const content = io::read_compressed(
+            path, [&](io::source& in) { return in.read_up_to(most * record + 1); });
+        if (content.empty() || content.size() % record != 0) {
+            throw file_error(path, {"found ", content.size(), " bytes, expected records of ",
+                                    record, ", a label and an image each"});
         }
         for (size_t at = 0; at < content.size(); at += record) {
             unsigned char const label = content[at + labels - 1];
@@ -60,14 +57,14 @@ inline cifar_sets<10> cifar10(std::string const& directory) {
     for (int number = 1; number <= 5; ++number) {
         batches.push_back(string_of({directory, "/data_batch_", number, ".bin"}));
     }
-    return {detail::cifar_part<10>(batches, 10'000, 1),
-            detail::cifar_part<10>({directory + "/test_batch.bin"}, 10'000, 1)};
+    return {detail::cifar_part<10>(batches, 1),
+            detail::cifar_part<10>({directory + "/test_batch.bin"}, 1)};
 }
 
 // Reads train.bin and test.bin, with the 100 fine classes.
 inline cifar_sets<100> cifar100(std::string const& directory) {
-    return {detail::cifar_part<100>({directory + "/train.bin"}, 50'000, 2),
-            detail::cifar_part<100>({directory + "/test.bin"}, 10'000, 2)};
+    return {detail::cifar_part<100>({directory + "/train.bin"}, 2),
+            detail::cifar_part<100>({directory + "/test.bin"}, 2)};
 }
 
 } // namespace CASTNET_GZIP_SUPPORT
