@@ -335,6 +335,37 @@ TEST_CASE("what changes a training is refused within its fit") {
     same_history(history, whole.fit("", 0));
 }
 
+TEST_CASE("a fit that is refused before its first step does not forget where to go on") {
+    file const f;
+    CHECK_THROWS_WITH((run<cn::adam>{}.fit(f.name, 1, 5)), "power failure");
+    run<cn::adam> resumed;
+    cn::load(resumed.training, f.name);
+    cn::fit_options<decltype(resumed.training)> const options{
+        .epochs = 3, .validation = data_of(), .verbose = cn::verbosity::silent};
+    auto const refuse = [&](auto const& data, auto const& change) {
+        auto changed = options;
+        change(changed);
+        CHECK_THROWS_AS(resumed.training.fit(data, changed), std::exception);
+    };
+    refuse(data_of(),
+           [](auto& with) { with.callbacks = {cn::csv_log{"/nonexistent/history.csv"}}; });
+    refuse(data_of(), [](auto& with) { with.callbacks = {cn::early_stopping{"val_lose"}}; });
+    refuse(data_of(), [](auto& with) { with.validation = {}; });
+    refuse(cn::data::blobs<3, 36>(10, 2), [](auto&) {});
+    refuse(data_of(), [](auto& with) {
+        with.schedule = [](auto, auto) -> double { throw std::runtime_error("no rate"); };
+    });
+    struct throwing {
+        void begin_fit(cn::history const&) { throw std::runtime_error("not today"); }
+    };
+    refuse(data_of(), [](auto& with) { with.callbacks = {throwing{}}; });
+
+    run<cn::adam> whole;
+    same_history(resumed.fit(f.name, 1), whole.fit("", 0));
+    CHECK(resumed.numbers() == whole.numbers());
+    CHECK(resumed.training.steps() == whole.training.steps());
+}
+
 TEST_CASE("a checkpoint of a whole fit leaves nothing to do; one made after it begins anew") {
     file const f;
     run<cn::adam> first;
