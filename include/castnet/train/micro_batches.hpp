@@ -48,11 +48,12 @@ struct micro_batches {
         }
     }
 
-    // One step of one of several replicas; returns the weight of its samples.
-    template <class Communicator, class Data, class Rule>
+    // One step of one of several replicas; returns the weight of its samples. What reads data is
+    // called by reading().
+    template <class Communicator, class Data, class Rule, class Reading>
     double train_with(Replica& r, Communicator& others, Data const& data,
                       std::span<size_t const> samples, std::span<float const> class_weight,
-                      std::uint64_t step, Rule const& rule) const {
+                      std::uint64_t step, Rule const& rule, Reading const& reading) const {
         double own_weight = 0;
         for (int k = 0; k < count; ++k) {
             if (present[k] == 0) {
@@ -64,8 +65,10 @@ struct micro_batches {
             if constexpr (strategies::local_batch_norm) {
                 of_all.reset();
             }
-            auto const filled = r.template collate<Replica::training_plan()>(
-                data, batch, mine.first, mine.count(), class_weight, of_all);
+            auto const filled = reading([&] {
+                return r.template collate<Replica::training_plan()>(
+                    data, batch, mine.first, mine.count(), class_weight, of_all);
+            });
             r.train_with(others,
                          {std::ptrdiff_t(mine.count()), part[k].first + mine.first,
                           double(filled.present) / double(present[k]), k == last},
