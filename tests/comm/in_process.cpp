@@ -206,7 +206,7 @@ TEST_CASE("a replica that throws ends all, and says where it was") {
             });
         });
         CHECK(message == "castnet: replica " + std::to_string(faulty) +
-                             " of 3, step 17, sum of gradients, bucket 1: out of paper");
+                             " of 3, after step 17, sum of gradients, bucket 1: out of paper");
         // and the group stays ended
         CHECK(failure([&] {
                   group.run([](int, auto& others) {
@@ -229,6 +229,7 @@ TEST_CASE("what a replica threw is nested in the error") {
         });
         FAIL("nothing was thrown");
     } catch (castnet::error const& e) {
+        CHECK(e.what() == std::string{"castnet: replica 1 of 2, before its first step: far"});
         CHECK_THROWS_AS(std::rethrow_if_nested(e), std::out_of_range);
     }
 }

@@ -178,6 +178,56 @@ TEST_CASE("after a failure of a replica another training goes on") {
     CHECK(cn::compile(model, cn::cross_entropy, cn::sgd{}).evaluate(data).weight == 64);
 }
 
+TEST_CASE("what a sample throws reaches the caller as from one replica") {
+    // What is said of sample 40, in the second epoch; `own`: by a function of the program.
+    auto const said = []<class Policy>(Policy, bool own, auto const& call) {
+        int reads = 0;
+        auto const data = cn::data::generated<cn::data::label<3>, cn::shape<2, 5, 5>>(
+            64,
+            [&](std::size_t sample, auto x) {
+                if (own && sample == 40 && ++reads == 2) {
+                    throw std::out_of_range{"not readable"};
+                }
+                std::ranges::fill(x, 1);
+            },
+            [&](std::size_t sample, auto label) {
+                label[0] = !own && sample == 40 && ++reads == 2 ? 7 : 2;
+            });
+        cn::model<linear, Policy, cn::batch<8>> model{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        try {
+            call(training, data);
+        } catch (cn::sample_error const& e) {
+            CHECK(own);
+            CHECK(e.sample == 40);
+            CHECK_THROWS_AS(std::rethrow_if_nested(e), std::out_of_range);
+            return std::string{e.what()};
+        } catch (cn::error const& e) {
+            CHECK(!own);
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    auto const fit = [](auto& training, auto const& data) {
+        training.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent});
+    };
+    auto const evaluate = [](auto& training, auto const& data) {
+        training.evaluate(data);
+        training.evaluate(data);
+    };
+    for (bool const own : {true, false}) {
+        auto const compare = [&](auto const& call) {
+            auto const expected = said(one{}, own, call);
+            CHECK(expected.find("sample 40") != expected.npos);
+            CHECK(said(several<2>{}, own, call) == expected);
+        };
+        compare(fit);
+        compare(evaluate);
+    }
+    CHECK(said(several<2>{}, true, fit) ==
+          "castnet: fit: epoch 2: sample 40 of the data: not readable");
+}
+
 TEST_CASE("how many replicas there are may be known only when the program runs") {
     using some = cn::policy::mirrored<one>;
     auto const data = samples(64);

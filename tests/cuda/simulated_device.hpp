@@ -314,6 +314,17 @@ public:
         groups_.assign(groups.begin(), groups.end());
     }
     template <auto const& Plan>
+    void keep_statistics() {
+        base::template keep_statistics<Plan>();
+        kept_totals_ = totals_;
+    }
+    template <auto const& Plan>
+    void bring_back_statistics() {
+        base::template bring_back_statistics<Plan>();
+        totals_ = kept_totals_;
+    }
+
+    template <auto const& Plan>
     void add_totals() {
         launch(castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
@@ -389,7 +400,7 @@ private:
     castnet::cuda::step_values now_{};
     memory_of_parts<T> parts_;
     std::vector<castnet::ir::update_group> groups_;
-    std::vector<double> totals_;
+    std::vector<double> totals_, kept_totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};
     std::vector<std::uint32_t> numbers_;

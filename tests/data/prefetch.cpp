@@ -289,6 +289,32 @@ TEST_CASE("a callback evaluates what the fit reads ahead, and changes nothing") 
     CHECK(evaluating(inner) == alone.weights());
 }
 
+TEST_CASE("a callback evaluates the data of the fit in another epoch, and changes nothing") {
+    auto const same = [](auto const& make) {
+        run<> alone, r;
+        alone.fit(make(), 2);
+        run<> other;
+        other.fit(some_images(20), 5); // it has come to other epochs
+        auto const data = make();
+        r.training.fit(data, {.epochs = 2,
+                              .verbose = cn::verbosity::silent,
+                              .callbacks = {cn::on_step_end{[&](cn::step_report const& report) {
+                                  if (report.step % 3 == 1) {
+                                      other.training.evaluate(data);
+                                  }
+                              }}}});
+        return r.weights() == alone.weights();
+    };
+    auto const some = some_images(60);
+    CHECK(same([&] { return augmented(some); }));
+    CHECK(same([&] { return cn::data::balanced_sample(some); }));
+    CHECK(same([&] { return cn::data::epochs_of(some, 40); }));
+    CHECK(same([&] { return cn::data::balanced_sample(augmented(some)); }));
+    CHECK(same([&] { return augmented(cn::data::balanced_sample(some)); }));
+    CHECK(same([&] { return cn::data::prefetch(augmented(some), {.workers = 2}); }));
+    CHECK(same([&] { return cn::data::prefetch(cn::data::epochs_of(some, 40)); }));
+}
+
 TEST_CASE("an epoch that cannot begin leaves the data to other threads") {
     struct begins_later : cn::data::adaptor<images> {
         std::shared_ptr<bool> ready = std::make_shared<bool>(false);

@@ -3,6 +3,7 @@
 #include "../model_parallel.hpp"
 
 #include <castnet/castnet.hpp>
+#include <castnet/data/map.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
 #include "../temporary_path.hpp"
@@ -12,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -120,6 +123,28 @@ TEST_CASE("accumulated gradients are clipped and applied on all GPUs") {
     in_several_orders([&] {
         CHECK(largest_difference(after_fit<two_branches, gpus<3>>(rule), expected) < 1e-12);
     });
+}
+
+TEST_CASE("a step whose samples cannot be read brings running statistics back on all GPUs") {
+    auto const data = samples<pipeline>(16);
+    auto const broken = cn::data::map<cn::shape<1, 6, 6>>(data, [](auto, auto) {
+        static int reads = 0;
+        if (++reads % 16 == 0) {
+            throw std::runtime_error("no such file");
+        }
+    });
+    std::vector<std::size_t> all(16);
+    std::iota(all.begin(), all.end(), std::size_t(0));
+    cn::model<pipeline, gpus<2>, cn::batch<8>> model{cn::seed{4}}, other{cn::seed{4}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::accumulate<2>(cn::sgd{}));
+    auto same = cn::compile(other, cn::cross_entropy, cn::accumulate<2>(cn::sgd{}));
+    for (int i = 0; i < 4; ++i) {
+        CHECK_THROWS_AS(training.step(broken, all), cn::sample_error);
+        CHECK(training.step(data, all).loss() == same.step(data, all).loss());
+        for (char const* name : {"1.running_mean", "1.running_var", "4.running_mean"}) {
+            CHECK(model.get(name) == other.get(name));
+        }
+    }
 }
 
 // What crosses devices is not rounded.

@@ -584,6 +584,21 @@ struct broken_set : data_set {
 };
 } // namespace
 
+TEST_CASE("a step whose samples cannot be read brings running statistics and totals back") {
+    auto const data = samples(16);
+    in_several_orders([&] {
+        cn::model<network, gpu, cn::batch<8>> model{cn::seed{5}}, other{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::accumulate<2>(cn::momentum{}));
+        auto same = cn::compile(other, cn::cross_entropy, cn::accumulate<2>(cn::momentum{}));
+        for (int i = 0; i < 4; ++i) {
+            CHECK_THROWS_AS(training.step(broken_set{data}, first(16)), cn::sample_error);
+            CHECK(everything(model) == everything(other));
+            CHECK(training.step(data, first(16)).loss() == same.step(data, first(16)).loss());
+            CHECK(everything(model) == everything(other));
+        }
+    });
+}
+
 TEST_CASE("what a replica throws ends all, and what waits on the GPUs") {
     auto const data = samples(16);
     int const aborted = count.aborted;

@@ -1,6 +1,7 @@
 // Steps of several batches: they are those of one batch that is as large, and go on from a
 // checkpoint to the last bit.
 #include <castnet/castnet.hpp>
+#include <castnet/data/generated.hpp>
 #include <castnet/data/map.hpp>
 #include <castnet/policy/mirrored.hpp>
 
@@ -135,6 +136,53 @@ TEST_CASE("what throws within a step leaves nothing for the next one") {
     training.step(failing, numbers);
     expected.step(data, numbers);
     CHECK(check::everything(model) == check::everything(other));
+}
+
+namespace {
+
+// A sample of the last batch of the second step cannot be read.
+template <class Policy, std::size_t Batch, class Optimizer>
+void failed_step_changes_nothing(Optimizer const& optimizer) {
+    using normalized = cn::sequential<cn::input<6>, cn::dense<8>, cn::batch_norm, cn::tanh,
+                                      cn::dense<3>, cn::batch_norm>;
+    cn::model<normalized, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
+    CHECK(training.step_capacity() == 12);
+    auto const failing = cn::data::generated<cn::data::label<3>, cn::shape<6>>(
+        24,
+        [](std::size_t sample, auto x) {
+            if (sample == 23) {
+                throw std::runtime_error("no such file");
+            }
+            for (std::size_t k = 0; k < x.size(); ++k) {
+                x[k] = float(sample * 37 % 101 + k * 50 % 83) / 64 - 1;
+            }
+        },
+        [](std::size_t sample, auto label) { label[0] = float(sample % 3); });
+    std::vector<double> before;
+    double loss = 0;
+    auto const remember = [&](cn::step_report const&) {
+        before = check::everything(model);
+        loss = training.position().sums.sum[0];
+    };
+    CHECK_THROWS_AS(training.fit(failing, {.shuffle = false,
+                                           .verbose = cn::verbosity::silent,
+                                           .callbacks = {cn::on_step_end{remember}}}),
+                    cn::sample_error);
+    CHECK(training.steps() == 1);
+    CHECK(check::everything(model) == before);
+    CHECK(training.position().sums.sum[0] == loss);
+}
+
+} // namespace
+
+TEST_CASE("a step whose samples cannot be read changes nothing") {
+    failed_step_changes_nothing<policy, 4>(cn::accumulate<3>(cn::adam{}));
+    failed_step_changes_nothing<cn::policy::logical<policy, 2>, 2>(cn::accumulate<3>(cn::adam{}));
+#ifndef CASTNET_TEST_DEVICE
+    using local = cn::policy::mirrored<policy, 2, cn::strategy::local_batch_norm>;
+    failed_step_changes_nothing<local, 6>(cn::adam{});
+#endif
 }
 
 TEST_CASE("a training with accumulation goes on from its checkpoint within an epoch") {

@@ -61,7 +61,7 @@ TEST_CASE("the first setting that differs is named, with the values of both rank
         s.add("epochs", rank);
         s.add("weights", rank);
     });
-    CHECK(contains(text, "castnet: fit: 'epochs' is 0 on rank 0, but 1 on rank 1; all processes "
+    CHECK(contains(text, "fit: 'epochs' is 0 on rank 0, but 1 on rank 1; all processes "
                          "must run the same program on the same data"));
     CHECK(contains(said([](settings& s, int rank) {
                        s.add_exactly("rate", rank == 1 ? 0.1 : 0.10000000000000002);

@@ -335,6 +335,37 @@ TEST_CASE("what changes a training is refused within its fit") {
     same_history(history, whole.fit("", 0));
 }
 
+TEST_CASE("a fit that is refused before its first step does not forget where to go on") {
+    file const f;
+    CHECK_THROWS_WITH((run<cn::adam>{}.fit(f.name, 1, 5)), "power failure");
+    run<cn::adam> resumed;
+    cn::load(resumed.training, f.name);
+    cn::fit_options<decltype(resumed.training)> const options{
+        .epochs = 3, .validation = data_of(), .verbose = cn::verbosity::silent};
+    auto const refuse = [&](auto const& data, auto const& change) {
+        auto changed = options;
+        change(changed);
+        CHECK_THROWS_AS(resumed.training.fit(data, changed), std::exception);
+    };
+    refuse(data_of(),
+           [](auto& with) { with.callbacks = {cn::csv_log{"/nonexistent/history.csv"}}; });
+    refuse(data_of(), [](auto& with) { with.callbacks = {cn::early_stopping{"val_lose"}}; });
+    refuse(data_of(), [](auto& with) { with.validation = {}; });
+    refuse(cn::data::blobs<3, 36>(10, 2), [](auto&) {});
+    refuse(data_of(), [](auto& with) {
+        with.schedule = [](auto, auto) -> double { throw std::runtime_error("no rate"); };
+    });
+    struct throwing {
+        void begin_fit(cn::history const&) { throw std::runtime_error("not today"); }
+    };
+    refuse(data_of(), [](auto& with) { with.callbacks = {throwing{}}; });
+
+    run<cn::adam> whole;
+    same_history(resumed.fit(f.name, 1), whole.fit("", 0));
+    CHECK(resumed.numbers() == whole.numbers());
+    CHECK(resumed.training.steps() == whole.training.steps());
+}
+
 TEST_CASE("a checkpoint of a whole fit leaves nothing to do; one made after it begins anew") {
     file const f;
     run<cn::adam> first;
@@ -412,6 +443,36 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
                                                "or load the weights alone, into the model"),
                              cn::file_error);
         cn::load(wide, f.name);
+    }
+    SUBCASE("another network or loss of the same names and shapes") {
+        using chain =
+            cn::sequential<cn::input<36>, cn::reshape<1, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm,
+                           cn::tanh, cn::dropout<0.3F>, cn::flatten, cn::dense<3>>;
+        cn::model<chain, cn::policy::cpu, cn::batch<8>> other{cn::seed{7}};
+        cn::save(cn::compile(other, cn::cross_entropy, cn::adam{}, cn::accuracy), f.name);
+        CHECK(refusal(f.name) ==
+              "castnet: " + f.name +
+                  ": was written with another network, whose parameters have the same names and "
+                  "shapes; compile the training as it was, or load the weights alone, into the "
+                  "model");
+        auto const stored = cn::io::load_safetensors(f.name);
+        auto const without = [&](auto const& change) {
+            auto metadata = stored.metadata();
+            change(metadata);
+            cn::io::save_safetensors(f.name, stored.entries(), metadata);
+            return refusal(f.name);
+        };
+        // another version of castnet may have traced the same network otherwise
+        CHECK(without([](auto& metadata) { metadata.at("castnet.library") = "0.0.9"; }) == "");
+        CHECK(without([](auto& metadata) { metadata.erase("castnet.library"); }) == "");
+
+        model_type model{cn::seed{7}};
+        auto smoothed =
+            cn::compile(model, cn::smoothed_cross_entropy<0.1F>, cn::adam{}, cn::accuracy);
+        cn::save(cn::compile(model, cn::smoothed_cross_entropy<0.4F>, cn::adam{}, cn::accuracy),
+                 f.name);
+        CHECK_THROWS_WITH_AS(cn::load(smoothed, f.name),
+                             doctest::Contains("another loss of the same name"), cn::file_error);
     }
     SUBCASE("what no training can have come to") {
         CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 5), std::runtime_error);

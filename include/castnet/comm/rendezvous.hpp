@@ -96,13 +96,11 @@ public:
 
     // Records the first failure: every later wait throws an error with this replica, its last
     // collective, and the cause.
-    void fail(int rank, std::string const& why) {
-        std::lock_guard const lock{mutex_};
-        if (!failed()) {
-            message_ = string_of({"castnet: replica ", rank, " of ", size(), ", ",
-                                  replicas_[static_cast<std::size_t>(rank)].at.text(), ": ", why});
-            failed_.store(true, std::memory_order_release);
-        }
+    void fail(int rank, std::string const& why) { fail(rank, at(rank).text(), why); }
+    // The same of a replica that has left its last collective.
+    void fail_between(int rank, std::string const& why) {
+        bool const has_met = *at(rank).what != '\0';
+        fail(rank, has_met ? "after " + at(rank).text() : "before its first step", why);
     }
     bool failed() const { return failed_.load(std::memory_order_acquire); }
     std::string message() const {
@@ -111,6 +109,15 @@ public:
     }
 
 private:
+    void fail(int rank, std::string const& where, std::string const& why) {
+        std::lock_guard const lock{mutex_};
+        if (!failed()) {
+            message_ =
+                string_of({"castnet: replica ", rank, " of ", size(), ", ", where, ": ", why});
+            failed_.store(true, std::memory_order_release);
+        }
+    }
+
     // Fails after a timeout, naming the late replicas.
     [[gnu::cold]] void give_up(int rank, std::uint64_t number, int patience) {
         std::string late;
@@ -137,6 +144,7 @@ private:
         std::uint64_t made = 0; // collectives
         collective at{};        // the last one, for messages
     };
+    collective const& at(int rank) const { return replicas_[static_cast<std::size_t>(rank)].at; }
     std::uint64_t reached_by(std::uint64_t number, int rank) const {
         return seat_of(number, rank).reached.load(std::memory_order_acquire);
     }

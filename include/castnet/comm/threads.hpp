@@ -10,6 +10,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace castnet::comm {
 
@@ -121,11 +123,13 @@ private:
             remember(i, "threw something that is not a std::exception");
         }
     }
-    void remember(int i, char const* what) {
+    void remember(int i, std::string_view what) {
+        std::string_view const own = "castnet: ";
         std::lock_guard const lock{mutex_};
         if (!rendezvous_.failed()) {
             cause_ = std::current_exception();
-            rendezvous_.fail(i, what);
+            rendezvous_.fail_between(
+                i, std::string{what.substr(what.starts_with(own) ? own.size() : 0)});
         }
     }
 

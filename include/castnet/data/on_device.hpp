@@ -45,8 +45,14 @@ public:
         requires ReadByEpochs<Dataset>
     {
         Dataset::begin_epoch(e);
-        spin_lock const lock{copies_->busy};
-        ++copies_->epoch;
+        forget_samples();
+    }
+    // One around it may go on, with other samples.
+    void end_epoch() const
+        requires ReadByEpochs<Dataset>
+    {
+        Dataset::end_epoch();
+        forget_samples();
     }
 
 private:
@@ -61,6 +67,11 @@ private:
         std::vector<entry> entries;
         std::uint64_t epoch = 1; // counts those of fit() and evaluate()
     };
+
+    void forget_samples() const {
+        spin_lock const lock{copies_->busy};
+        ++copies_->epoch;
+    }
 
     // With the epoch of its samples.
     template <class Copy, class Make>

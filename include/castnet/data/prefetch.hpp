@@ -42,7 +42,7 @@ public:
 
     // An epoch is this thread's from now on, until release(). Throws castnet::error where one is
     // another thread's.
-    void claim() { owner_.claim("data::prefetch"); }
+    void claim(epoch const& e) { owner_.claim("data::prefetch", e); }
     void release() { owner_.release(); }
 
     // After end().
@@ -241,7 +241,7 @@ public:
     }
 
     void begin_epoch(epoch const& e) const {
-        ring_->claim();
+        ring_->claim(e);
         try {
             ring_->end(); // of an epoch around this one, as where a callback of fit() evaluates
             if constexpr (ReadByEpochs<Data>) {

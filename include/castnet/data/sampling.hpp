@@ -27,28 +27,37 @@ public:
     // An epoch within another of the same number, as where a callback of fit() evaluates, changes
     // nothing: workers may be reading for the outer one.
     void begin_epoch(epoch const& e) const {
-        drawn_->owner.claim(Draw::call);
+        drawn_->owner.claim(Draw::call, e);
         try {
-            if (drawn_->epoch != e.number) {
-                auto const numbers = draw_(e.number);
-                this->numbers().assign(numbers.begin(), numbers.end()); // in place: others read it
-                drawn_->epoch = e.number;
-            }
+            set(e);
             if constexpr (ReadByEpochs<Data>) {
                 selection<Data>::begin_epoch(e);
             }
         } catch (...) {
-            drawn_->owner.release();
+            release();
             throw;
         }
     }
     void end_epoch() const {
         selection<Data>::end_epoch();
-        drawn_->owner.release();
+        release();
     }
     static bool changes_with_epoch() { return true; }
 
 private:
+    void set(epoch const& e) const {
+        if (drawn_->epoch != e.number) {
+            auto const numbers = draw_(e.number);
+            this->numbers().assign(numbers.begin(), numbers.end()); // in place: others read it
+            drawn_->epoch = e.number;
+        }
+    }
+    void release() const {
+        if (auto const outer = drawn_->owner.release()) {
+            set(*outer);
+        }
+    }
+
     struct shared {
         detail::epoch_owner owner;
         std::uint64_t epoch = 0; // that the numbers are of

@@ -78,6 +78,15 @@ constexpr void for_each_parameter(graph_view const& g, F const& f) {
     }
 }
 
+// Of a graph that nothing is appended to meanwhile.
+constexpr graph_view view_of(graph const& g, results const& r) {
+    return {g.nodes.data(),      g.windows.data(),     g.parameters.data(),
+            g.updates.data(),    g.repeats.data(),     r.outputs.data(),
+            r.gradients.data(),  g.nodes.size(),       g.windows.size(),
+            g.parameters.size(), g.updates.size(),     g.repeats.size(),
+            r.outputs.size(),    !r.gradients.empty(), r.carries};
+}
+
 struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, repeats = 0, outputs = 0;
     bool differentiated = false;

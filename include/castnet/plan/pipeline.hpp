@@ -4,6 +4,7 @@
 #include <castnet/graph/batch_norm_folding.hpp>
 #include <castnet/graph/device_copies.hpp>
 #include <castnet/graph/differentiate.hpp>
+#include <castnet/graph/fingerprint.hpp>
 #include <castnet/graph/loops.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
 #include <castnet/graph/over_slices.hpp>
@@ -130,6 +131,22 @@ protected:
 
 public:
     static constexpr bool evaluated = traced.node_count >= 0;
+    // Of a training step; the same for all devices, and for a repeated block and the same blocks
+    // written out. (Where these are too many to be traced, there is none.)
+    static constexpr fingerprint find_fingerprint() {
+        if constexpr (forward_sizes.repeats == 0) {
+            return fingerprint_of(forward_in<forward_capacity>.view());
+        } else if constexpr (nodes_written_out(forward_in<forward_capacity>.view()) <=
+                             most_written_out) {
+            graph g{Training};
+            g.unrolls = true;
+            results const wanted = Recipe::template build<Network>(g);
+            return fingerprint_of(view_of(g, wanted));
+        } else {
+            return {};
+        }
+    }
+    static constexpr fingerprint traced_fingerprint = find_fingerprint();
 };
 
 // From the graph to the list of launches.

@@ -4,6 +4,7 @@
 // training (fit, step, evaluate) records its arguments, and the processes compare these first.
 #pragma once
 
+#include <castnet/core/digest.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
@@ -14,7 +15,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,16 +22,6 @@
 #include <vector>
 
 namespace castnet::detail {
-
-// FNV-1a hash of words.
-class digest {
-public:
-    void take(std::uint64_t x) { value_ = (value_ ^ x) * 1099511628211ULL; }
-    std::uint64_t value() const { return value_; }
-
-private:
-    std::uint64_t value_ = 14695981039346656037ULL;
-};
 
 [[gnu::cold]] inline digest digest_of(std::span<std::size_t const> samples,
                                       std::span<float const> class_weights) {
@@ -67,9 +57,7 @@ public:
         add(name, std::string_view{digits, end});
     }
     [[gnu::cold]] void add(std::string_view name, digest const& d) {
-        char digits[17];
-        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(d.value()));
-        add(name, digits);
+        add(name, hexadecimal(d.value()));
     }
 
     std::string const& text() const { return text_; }

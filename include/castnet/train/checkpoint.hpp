@@ -153,6 +153,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
         detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k),
                               earlier);
     });
+    detail::check_fingerprint(training_type::fingerprint(), record, file); // names come first
     auto frozen = detail::frozen_in(record, training_type::training_plan(), file);
     model_access::exclusive const access{model.access(), "load"};
     t.refuse_within_fit("load");

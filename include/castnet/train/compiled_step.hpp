@@ -56,6 +56,7 @@ class compiled_step {
 
 public:
     static constexpr auto const& value = stages::value; // the plan
+    static constexpr ir::fingerprint fingerprint() { return stages::traced_fingerprint; }
 
 private:
     // The name of a parameter, empty for number -1.

@@ -56,18 +56,31 @@ public:
         }
     }
 
-    // From the position of a checkpoint, or from the beginning.
+    // From the position of a checkpoint, or from the beginning. What throws before the first step
+    // has ended leaves the position of a checkpoint to the next fit.
     template <class Data>
     void run(Data const& data) {
         t_.replicas_.keep(data);
         if (options_.validation.has_value()) {
             options_.validation.keep(t_);
         }
-        begin(data.size());
-        if (shows_) {
-            give_hints(data);
+        bool const resumed = t_.resumed_;
+        auto const position = t_.position_;
+        history const rows = t_.history_;
+        try {
+            begin(data.size());
+            if (shows_) {
+                give_hints(data);
+            }
+            train_epochs(data);
+        } catch (...) {
+            if (resumed && !has_stepped_) {
+                t_.resumed_ = true;
+                t_.position_ = position;
+                t_.history_ = rows;
+            }
+            throw;
         }
-        train_epochs(data);
     }
 
 private:
@@ -227,6 +240,7 @@ private:
             data::begin_step(data);
             t_.advance(data, order.subspan(first, count), position.rate, options_.class_weight);
             position.samples += count;
+            has_stepped_ = true;
             if constexpr (replicas_type::totals_at_hand) {
                 check_loss(t_.replicas_.totals(), s + 1);
             }
@@ -359,6 +373,7 @@ private:
     options_type const& options_;
     bool const shows_; // progress, hints and warnings
     loss_watch loss_watch_;
+    bool has_stepped_ = false;
 };
 
 } // namespace castnet::detail

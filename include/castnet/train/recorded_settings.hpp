@@ -1,10 +1,14 @@
 // Settings of a training in the metadata of its checkpoints, as written and as checked.
 #pragma once
 
+#include <castnet/core/digest.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/train/training_record.hpp>
+#include <castnet/version.hpp>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +16,24 @@ namespace castnet::detail {
 
 // Version of the metadata; others are refused.
 inline constexpr char const* checkpoint_version = "2";
+
+// Another version of castnet may trace the same layer as another graph.
+[[gnu::cold]] inline std::string library_version() {
+    return string_of(
+        {CASTNET_VERSION_MAJOR, '.', CASTNET_VERSION_MINOR, '.', CASTNET_VERSION_PATCH});
+}
+
+struct recorded_digest {
+    char const *key, *other; // what the file has if the values differ
+    std::uint64_t value;
+};
+// In the order in which they depend on each other.
+inline std::array<recorded_digest, 3> digests_in(ir::fingerprint const& f) {
+    return {{{"fingerprint.network",
+              "another network, whose parameters have the same names and shapes", f.network},
+             {"fingerprint.loss", "another loss of the same name", f.loss},
+             {"fingerprint.metrics", "other metrics of the same names", f.metrics}}};
+}
 
 template <class Scores>
 [[gnu::cold]] std::string metric_names() {
@@ -57,6 +79,12 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
                                    training_record& record) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     record.put("version", checkpoint_version);
+    record.put("library", library_version().c_str());
+    for (recorded_digest const& d : digests_in(training_type::fingerprint())) {
+        if (d.value != 0) {
+            record.put(d.key, hexadecimal(d.value).c_str());
+        }
+    }
     record.put("optimizer", Optimizer::name);
     for_each_hyperparameter(
         t.optimizer(), [&](std::string const& name, double value) { record.put(name, value); });
@@ -72,6 +100,23 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
     record.put("batch", std::uint64_t{Model::capacity});
     record.put("samples_per_step", t.step_capacity());
     record.put("batches_per_step", std::uint64_t{training_type::strategies::micro_batches});
+}
+
+// Throws file_error if the file was written by a training whose network, loss or metrics compute
+// something else. (Files of other versions of castnet are taken.)
+[[gnu::cold]] inline void check_fingerprint(ir::fingerprint const& mine,
+                                            training_record const& record,
+                                            std::string const& file) {
+    if (!record.has("library") || record.text("library") != library_version()) {
+        return;
+    }
+    for (recorded_digest const& d : digests_in(mine)) {
+        if (d.value != 0 && record.has(d.key) && record.text(d.key) != hexadecimal(d.value)) {
+            throw file_error(file, {"was written with ", d.other,
+                                    "; compile the training as it was, or load the weights alone, "
+                                    "into the model"});
+        }
+    }
 }
 
 // Throws file_error unless the file was written by a training with the same settings.

@@ -174,6 +174,11 @@ public:
         }
     }
 
+    // Keeps what batches of a step change before its update, running statistics and totals, in case
+    // the samples of a later one cannot be read; and brings it back.
+    void keep_statistics() { executor_.template keep_statistics<training_plan()>(); }
+    void bring_back_statistics() { executor_.template bring_back_statistics<training_plan()>(); }
+
     // By which rule of the optimizer each of the training plan's parameters is updated from now on.
     void set_groups(std::span<ir::update_group const> groups) {
         executor_.template set_groups<training_plan()>(groups);

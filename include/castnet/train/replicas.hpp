@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/comm/single_replica.hpp>
+#include <castnet/core/spin_lock.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/train/agreement.hpp>
 #include <castnet/train/micro_batches.hpp>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -85,7 +88,7 @@ public:
     template <class Data>
     void keep(Data const& data) {
         if constexpr (data::is_on_device<Data>) {
-            run([&](replica_type& r, auto&) { r.keep(data); });
+            run([&](replica_type& r, auto&) { reading_data([&] { r.keep(data); }); });
         }
     }
 
@@ -121,7 +124,8 @@ public:
                     r.set_totals({});
                 }
                 double const weight =
-                    all.train_with(r, others, data, samples, class_weight, step, rule);
+                    all.train_with(r, others, data, samples, class_weight, step, rule,
+                                   [&](auto const& f) { return reading_data(f); });
                 if constexpr (!whole_totals) {
                     add_totals(r, weight, others, step);
                 }
@@ -178,8 +182,10 @@ public:
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
                     auto const samples = r.numbers(first + mine.first, mine.count());
-                    r.evaluate(
-                        detail::checked_weight_sum(r.template collate<plan>(data, samples).sum));
+                    r.evaluate(reading_data([&] {
+                        return detail::checked_weight_sum(
+                            r.template collate<plan>(data, samples).sum);
+                    }));
                 } else {
                     r.evaluate_nothing();
                 }
@@ -359,14 +365,38 @@ private:
     // Calls f(replica, communicator) on all local replicas at the same time.
     template <class F>
     void run(F const& f) const {
-        group_.run([&]([[maybe_unused]] int i, auto& others) {
-            if constexpr (is_single) {
-                f(const_cast<replicas*>(this)->first(), others);
-            } else {
-                typename device::replica_scope const here{i, group_.local()};
-                f(*replicas_[size_t(i)], others);
+        if constexpr (is_single) {
+            group_.run([&](int, auto& others) { f(const_cast<replicas*>(this)->first(), others); });
+        } else {
+            try {
+                group_.run([&](int i, auto& others) {
+                    typename device::replica_scope const here{i, group_.local()};
+                    f(*replicas_[size_t(i)], others);
+                });
+            } catch (...) {
+                if (unreadable_) {
+                    std::rethrow_exception(std::exchange(unreadable_, nullptr));
+                }
+                throw;
             }
-        });
+        }
+    }
+
+    // Calls f(), which reads data, within run(), which throws what f throws as it is: it is about a
+    // sample, whichever replica has read it.
+    template <class F>
+    auto reading_data(F const& f) const {
+        if constexpr (is_single) {
+            return f();
+        } else {
+            try {
+                return f();
+            } catch (...) {
+                spin_lock const lock{reports_};
+                unreadable_ = unreadable_ ? unreadable_ : std::current_exception();
+                throw;
+            }
+        }
     }
 
     // Adds a replica's totals, of samples with this weight, to those of all.
@@ -394,6 +424,8 @@ private:
     sums_type totals_{};
     mutable std::uint64_t revision_ = 0; // of the model at the last synchronization
     mutable bool changed_ = true;
+    mutable std::atomic_flag reports_{};      // held by the replica that sets
+    mutable std::exception_ptr unreadable_{}; // what reading_data() has thrown first
 };
 
 } // namespace castnet

@@ -32,6 +32,9 @@ public:
     using strategies = typename replica_type::strategies;
 
     static constexpr auto const& training_plan() { return replica_type::training_plan(); }
+    static constexpr ir::fingerprint fingerprint() {
+        return replica_type::compiled_training::fingerprint();
+    }
 
     Model& model() const { return model_; }
     // The rank of this process's first replica.

@@ -1,10 +1,13 @@
-// The thread in whose epoch a data set is, which copies of it share.
+// The epochs that a data set is in, one within the other, all of one thread; copies share them.
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/data/epoch.hpp>
 
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <vector>
 
 namespace castnet::data::detail {
 
@@ -13,10 +16,10 @@ public:
     // An epoch of the calling thread begins, maybe within another one of it: a callback of fit()
     // may evaluate the same data. Throws castnet::error, with the function `call` that made the
     // data set, where another thread is in one.
-    void claim(char const* call) {
+    void claim(char const* call, epoch const& e) {
         std::lock_guard const lock{mutex_};
         auto const here = std::this_thread::get_id();
-        if (epochs_ > 0 && thread_ != here) {
+        if (!epochs_.empty() && thread_ != here) {
             throw error({"castnet: ", call,
                          ": another thread trains with or evaluates this data set or a copy of it, "
                          "which share the epoch; call ",
@@ -25,18 +28,19 @@ public:
                          "within it, whose copies share the epoch, too)"});
         }
         thread_ = here;
-        ++epochs_;
+        epochs_.push_back({e.seed, e.number});
     }
-    // It ends.
-    void release() {
+    // It ends; returns the one around it, which goes on, without its order.
+    std::optional<epoch> release() {
         std::lock_guard const lock{mutex_};
-        --epochs_;
+        epochs_.pop_back();
+        return epochs_.empty() ? std::nullopt : std::optional{epochs_.back()};
     }
 
 private:
     std::mutex mutex_;
     std::thread::id thread_;
-    int epochs_ = 0; // of that thread, one within the other
+    std::vector<epoch> epochs_; // of that thread, the innermost last
 };
 
 } // namespace castnet::data::detail

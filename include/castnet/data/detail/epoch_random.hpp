@@ -19,17 +19,25 @@ public:
 
     // Throws castnet::error where another thread is in an epoch.
     void begin(epoch const& e) const {
-        now_->owner.claim(call_);
-        now_->seed = e.seed;
-        now_->number = e.number;
+        now_->owner.claim(call_, e);
+        set(e);
     }
-    void end() const { now_->owner.release(); }
+    void end() const {
+        if (auto const outer = now_->owner.release()) {
+            set(*outer);
+        }
+    }
 
     random_stream of(std::uint32_t purpose, size_t sample) const {
         return {purpose, now_->seed, now_->number << 40 ^ sample};
     }
 
 private:
+    void set(epoch const& e) const {
+        now_->seed = e.seed;
+        now_->number = e.number;
+    }
+
     struct shared {
         epoch_owner owner;
         std::atomic<std::uint64_t> seed = 0, number = 0;

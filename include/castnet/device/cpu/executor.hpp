@@ -11,6 +11,7 @@
 #include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
+#include <castnet/plan/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -184,6 +185,27 @@ public:
         }
     }
 
+    // Keeps the plan's running statistics and the totals, for a step that may not come to its end;
+    // and brings them back.
+    template <auto const& Plan>
+    void keep_statistics() {
+        kept_.clear();
+        for_each_statistics(Plan, [&](element_range const& r, int) {
+            T const* const from = at(r.where) + r.offset;
+            kept_.insert(kept_.end(), from, from + r.count);
+        });
+        kept_totals_ = totals_;
+    }
+    template <auto const& Plan>
+    void bring_back_statistics() {
+        T const* from = kept_.data();
+        for_each_statistics(Plan, [&](element_range const& r, int) {
+            std::copy_n(from, r.count, at(r.where) + r.offset);
+            from += r.count;
+        });
+        totals_ = kept_totals_;
+    }
+
     // A whole training step; a single launch on devices that can.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t samples, std::uint64_t step, Rule const& rule, T scale) {
@@ -323,7 +345,8 @@ private:
     typename Device::context context_{};
     std::vector<update_group> groups_;  // see set_groups(); none at first
     std::vector<gradient_rows> tables_; // of trained ones, in their order
-    std::vector<double> totals_;
+    std::vector<double> totals_, kept_totals_;
+    std::vector<T> kept_;                  // see keep_statistics()
     std::vector<std::vector<T>> messages_; // of several ranges
 };
 

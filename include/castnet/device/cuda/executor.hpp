@@ -4,6 +4,7 @@
 
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/gradients.hpp>
+#include <castnet/device/cuda/kept_statistics.hpp>
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/numbering.hpp>
 #include <castnet/device/cuda/session.hpp>
@@ -181,6 +182,21 @@ public:
         launch_after_last(take_kept_body<T>{to, to + place, r.count});
     }
 
+    // Keeps the plan's running statistics and the totals, for a step that may not come to its end;
+    // and brings them back.
+    template <auto const& Plan>
+    void keep_statistics() {
+        visit_statistics<Plan>([&]<class N>(N* values, N* kept, std::ptrdiff_t count) {
+            launch_after_last(keep_body<N>{values, kept, count, true});
+        });
+    }
+    template <auto const& Plan>
+    void bring_back_statistics() {
+        visit_statistics<Plan>([&]<class N>(N* values, N* kept, std::ptrdiff_t count) {
+            launch_after_last(keep_body<N>{kept, values, count, true});
+        });
+    }
+
     // A whole training step in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
@@ -284,6 +300,11 @@ public:
     }
 
 private:
+    template <auto const& Plan, class Copy>
+    void visit_statistics(Copy const& copy) {
+        kept_.template visit<Plan>(session_, 0, at(region::parameters), memory_.totals(), copy);
+    }
+
     void forget_graphs() {
         for (buffer& b : buffers_) {
             b.known.forget();
@@ -408,6 +429,7 @@ private:
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;
+    kept_statistics<T> kept_;
 };
 
 } // namespace castnet::cuda

@@ -6,7 +6,8 @@
 
 namespace castnet::cuda {
 
-// Accumulates a batch's gradients for the last batch of the step.
+// Accumulates a batch's gradients for the last batch of the step; the first ones are copied, as are
+// other values.
 template <class T>
 struct keep_body {
     T const* gradients;

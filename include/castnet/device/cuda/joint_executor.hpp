@@ -10,6 +10,7 @@
 #include <castnet/device/cuda/joint_streams.hpp>
 #include <castnet/device/cuda/joint_totals.hpp>
 #include <castnet/device/cuda/joint_update.hpp>
+#include <castnet/device/cuda/kept_statistics.hpp>
 #include <castnet/device/cuda/numbering.hpp>
 #include <castnet/device/cuda/sessions.hpp>
 #include <castnet/device/cuda/step_memory.hpp>
@@ -196,6 +197,20 @@ public:
         });
     }
 
+    // As of executor.
+    template <auto const& Plan>
+    void keep_statistics() {
+        visit_statistics<Plan>([&]<class N>(context const& c, N* values, N* kept, auto count) {
+            launch(c, keep_body<N>{values, kept, count, true});
+        });
+    }
+    template <auto const& Plan>
+    void bring_back_statistics() {
+        visit_statistics<Plan>([&]<class N>(context const& c, N* values, N* kept, auto count) {
+            launch(c, keep_body<N>{kept, values, count, true});
+        });
+    }
+
     // A whole training step in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
@@ -232,6 +247,15 @@ public:
     void set_totals(double const* from, std::size_t count) { totals_.set(from, count); }
 
 private:
+    template <auto const& Plan, class Copy>
+    void visit_statistics(Copy const& copy) {
+        behind_last_run([&](int d, session const& here, context const& c) {
+            kept_[d].template visit<Plan>(
+                here, d, c.region[int(region::parameters)], memories_[std::size_t(d)].totals(),
+                [&](auto* values, auto* kept, std::ptrdiff_t n) { copy(c, values, kept, n); });
+        });
+    }
+
     // The device's parameters; nullptr if there are none.
     static T* begin_on(int device, divided<T> const& parameters) {
         T* begin = nullptr;
@@ -329,6 +353,7 @@ private:
     joint_update<Device> update_;
     std::vector<piece<T>> gradients_;
     joint_totals<Device> totals_;
+    kept_statistics<T> kept_[devices];
     std::vector<buffer> buffers_;
     std::uint32_t first_sample_ = 0;
     buffer* next_;                                    // for the next run
