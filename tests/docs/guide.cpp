@@ -169,7 +169,7 @@ struct objects_only {
 
 // [loss]
 struct cauchy_loss {
-    static constexpr char const* name = "cauchy"; // in histories
+    static constexpr char const* name = "cauchy"; // in checkpoints
     static constexpr bool labels = false;         // the target has the prediction's shape
 
     template <cn::Shape S>

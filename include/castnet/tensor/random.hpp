@@ -3,10 +3,14 @@
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
+#include <castnet/core/logarithm.hpp>
 #include <castnet/core/philox.hpp>
+#include <castnet/core/sine.hpp>
+#include <castnet/tensor/detail/blocks.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -14,7 +18,7 @@
 
 namespace castnet {
 
-namespace detail {
+namespace detail::inline CASTNET_VECTORS {
 
 // Two numbers in [0, 1) of a pair of elements: of 24 bits for floats, of 53 for doubles.
 template <std::floating_point T>
@@ -38,21 +42,51 @@ CASTNET_HD uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std
     return {fraction(x.x0, x.x1), fraction(x.x2, x.x3)};
 }
 
-// What random tensors have for two of these.
+// What random tensors have for two of these; on the host for many at once, in vectors.
 template <class T>
 struct uniform_between {
     T low, high;
     CASTNET_HD uniform_pair<T> operator()(uniform_pair<T> u) const {
         return {low + (high - low) * u.first, low + (high - low) * u.second};
     }
+    template <size_t Count>
+    void replace(T (&first)[Count], T (&second)[Count]) const {
+        for (size_t i = 0; i != Count; ++i) {
+            auto const x = (*this)({first[i], second[i]});
+            first[i] = x.first;
+            second[i] = x.second;
+        }
+    }
 };
 template <class T>
 struct normal_around { // by Box and Muller
     T mean, deviation;
     CASTNET_HD uniform_pair<T> operator()(uniform_pair<T> u) const {
-        T const radius = deviation * std::sqrt(T(-2) * std::log(T(1) - u.first));
-        T const angle = T(2) * std::numbers::pi_v<T> * u.second;
-        return {mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
+        return at(std::sqrt(squared_radius(u.first)), u.second);
+    }
+    template <size_t Count>
+    void replace(T (&first)[Count], T (&second)[Count]) const {
+        for (size_t i = 0; i != Count; ++i) {
+            first[i] = squared_radius(first[i]);
+        }
+        block_function<fn::sqrt>::take<Count>(first);
+        for (size_t i = 0; i != Count; ++i) {
+            auto const x = at(first[i], second[i]);
+            first[i] = x.first;
+            second[i] = x.second;
+        }
+    }
+
+private:
+    CASTNET_HD static T squared_radius(T u) { return T(-2) * elementary::log(T(1) - u); }
+    CASTNET_HD uniform_pair<T> at(T radius, T turn) const {
+        T const angle = T(2) * std::numbers::pi_v<T> * turn, far = deviation * radius;
+#ifdef __CUDA_ARCH__
+        return {mean + far * std::cos(angle), mean + far * std::sin(angle)};
+#else
+        return {mean + far * elementary::cosine_of_few_turns(angle),
+                mean + far * elementary::sine_of_few_turns(angle)};
+#endif
     }
 };
 
@@ -60,11 +94,24 @@ template <class T, class S, class Device, class Make>
 tensor<T, S, Device> random_tensor(std::uint64_t seed, std::uint64_t stream, Make const& make) {
     auto result = tensor<T, S, Device>::empty();
     if constexpr (is_host<Device>) {
-        for (size_t i = 0; i < S::count; i += 2) {
-            auto const pair = make(random_pair<T>(key_of(seed), stream, i / 2));
-            result.data()[i] = pair.first;
-            if (i + 1 < S::count) {
-                result.data()[i + 1] = pair.second;
+        constexpr size_t pairs = (S::count + 1) / 2;
+        constexpr size_t at_once = std::clamp(pairs, size_t{1}, size_t{256});
+        T first[at_once], second[at_once];
+        for (size_t begin = 0; begin < S::count; begin += 2 * at_once) {
+            for (size_t i = 0; i != at_once; ++i) {
+                auto const pair = random_pair<T>(key_of(seed), stream, begin / 2 + i);
+                first[i] = pair.first;
+                second[i] = pair.second;
+            }
+            make.replace(first, second);
+            T* const to = result.data() + begin;
+            size_t const count = std::min(2 * at_once, S::count - begin);
+            for (size_t i = 0; i != count / 2; ++i) {
+                to[2 * i] = first[i];
+                to[2 * i + 1] = second[i];
+            }
+            if (count % 2 == 1) {
+                to[count - 1] = first[count / 2];
             }
         }
     } else {
@@ -83,7 +130,7 @@ CASTNET_HD constexpr std::uint64_t permutation_word(philox_key key, std::uint64_
     return std::uint64_t{x.x0} << 32 | x.x1;
 }
 
-} // namespace detail
+} // namespace detail::inline CASTNET_VECTORS
 
 // Uniform in [low, high): random_uniform<float, shape<3, 4>>(seed), on a GPU
 // random_uniform<float, shape<3, 4>, device::cuda>(seed). Other streams of a seed are independent

@@ -34,7 +34,7 @@ namespace detail {
 [[gnu::cold]] inline void append_row(std::string& table, std::string_view layer,
                                      std::string_view output, std::string_view parameters) {
     auto const gap = [](size_t width, std::string_view cell) {
-        return std::string(width > cell.size() ? width - cell.size() : 0, ' ');
+        return std::string(width > cell.size() ? width - cell.size() : 1, ' ');
     };
     append(table,
            {layer, gap(34, layer), output, gap(26, output), gap(14, parameters), parameters, '\n'});
