@@ -68,6 +68,10 @@ using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dr
 using transformers = sequential<input<10, 16>, sinusoidal_positions, learned_positions,
                                 multi_head_attention<8>.rotary(),
                                 transformer_encoder_layer<8, transformer{.feed_forward = 64}>>;
+static_assert(transformer{} == transformer{.dropout = 0.1, .norm_first = false, .epsilon = 1e-5});
+using causal_transformers =
+    sequential<input<10, 16>, transformer_encoder_layer<8, transformer{.causal = true}>>;
+static_assert(causal_transformers::parameter_count > 0);
 struct decoder {
     constexpr auto operator()(auto x, auto memory) const {
         return transformer_decoder_layer<8, transformer{.feed_forward = 64}>(x, memory);
