@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/device/ir.hpp>
 
 #include <cstdint>
 

@@ -55,7 +55,7 @@ public:
         static std::atomic<unsigned> count{0};
         for (int tries = 0; tries < 10'000; ++tries) {
             path = string_of({folder_, stem_, ::getpid(), '-', count++});
-            int const fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+            int const fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
             if (fd < 0 && errno != EEXIST) {
                 return fd;
             }
@@ -84,7 +84,7 @@ public:
                 continue;
             }
             auto const path = folder_ + entry->d_name;
-            descriptor const file{open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)};
+            descriptor const file{open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW)};
             if (file.fd >= 0 && ::flock(file.fd, LOCK_EX | LOCK_NB) == 0 && is_at(path, file.fd)) {
                 ::unlink(path.c_str());
             }
@@ -190,7 +190,8 @@ public:
         temporary_.clear();
         // The rename itself lasts when the folder is on the disk, too. Some file systems cannot do
         // that (EINVAL), and some folders may be written but not opened.
-        detail::descriptor const parent{detail::open(folder.empty() ? "." : folder, O_RDONLY)};
+        detail::descriptor const parent{
+            detail::open(folder.empty() ? "." : folder.c_str(), O_RDONLY)};
         if (parent.fd < 0 ? errno != EACCES : detail::sync(parent.fd) != 0 && errno != EINVAL) {
             detail::system_failure(path_, "the file is written, but cannot bring its folder to "
                                           "the disk");

@@ -45,7 +45,7 @@ public:
         for (int number = 0; file_.fd < 0; ++number) {
             path_ = string_of({folder, "/events.out.tfevents.", static_cast<long>(now()), '.',
                                std::string_view{host}, '.', ::getpid(), '.', number});
-            file_.fd = detail::open(path_, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0666);
+            file_.fd = detail::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0666);
             if (file_.fd < 0 && errno != EEXIST) {
                 detail::system_failure(path_, "cannot make the file");
             }

@@ -46,8 +46,8 @@ struct descriptor {
 
 // The system's open(), but never in the place of standard input, output or error: a program may
 // have closed these, and something in it still writes to them.
-[[gnu::cold]] inline int open(std::string const& path, int flags, mode_t mode = 0) {
-    int const fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+[[gnu::cold]] inline int open(char const* path, int flags, mode_t mode = 0) {
+    int const fd = ::open(path, flags | O_CLOEXEC, mode);
     if (fd < 0 || fd > STDERR_FILENO) {
         return fd;
     }
@@ -88,7 +88,7 @@ struct regular_file {
         // another file by then.
         if (::stat(path.c_str(), &status) == 0) {
             check_regular(path, status);
-            file.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+            file.fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
         }
         if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
             system_failure(path, "cannot open the file for reading");
