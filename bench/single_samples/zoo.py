@@ -2,8 +2,8 @@
 """Predictions of single samples by the networks of the zoo, beside ONNX Runtime and OpenVINO.
 
     pip install torch==2.15.0 torchvision timm onnx onnxscript onnxruntime openvino
-    python3 bench/zoo_inference/compare.py                    # all networks
-    python3 bench/zoo_inference/compare.py resnet50 vgg16
+    python3 bench/single_samples/zoo.py                    # all networks
+    python3 bench/single_samples/zoo.py resnet50 vgg16
 
 The peers run torchvision's and timm's networks (those of tests/zoo/golden.py where these have none),
 exported to ONNX, called from Python. All take turns, in rounds. Writes a Markdown table of the time
@@ -12,21 +12,16 @@ smallest of all rounds.
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-import onnxruntime
-import openvino
 import timm
 import torch
 import torchvision.models as vision
+from libraries import add_options, build, smallest_times
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/zoo"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/zoo"))
 import golden
 
 
@@ -61,38 +56,13 @@ NETWORKS = {
 }
 
 
-class Castnet:
-    """A process that predicts as often as it is told."""
-
-    def __init__(self, name, threads, folder):
-        header, _, _, *other = NETWORKS[name]
-        program = folder / name
-        if not program.exists():
-            subprocess.run(["g++", "-std=c++20", "-O3", "-march=native", "-fopenmp",
-                            "-I", str(ROOT / "include"), f"-DHEADER=<castnet/zoo/{header}.hpp>",
-                            f"-DNETWORK=cn::zoo::{other[0] if other else name}",
-                            str(ROOT / "bench/zoo_inference/predict.cpp"), "-o", str(program)], check=True)
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=os.environ | {"OMP_NUM_THREADS": str(threads)})
-
-    def times(self, calls):
-        print(calls, file=self.process.stdin, flush=True)
-        return tuple(float(word) / calls for word in self.process.stdout.readline().split())
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-class Peer:
-    def __init__(self, call):
-        self.call = call
-
-    def times(self, calls):
-        processor, clock = time.process_time(), time.perf_counter()
-        for _ in range(calls):
-            self.call()
-        return (time.process_time() - processor) / calls, (time.perf_counter() - clock) / calls
+def built(name, folder):
+    """The program of castnet's network."""
+    header, _, _, *other = NETWORKS[name]
+    program = folder / name
+    if not program.exists():
+        build(program, f"<castnet/zoo/{header}.hpp>", f"cn::zoo::{other[0] if other else name}")
+    return program
 
 
 def exported(name, folder):
@@ -106,39 +76,10 @@ def exported(name, folder):
     return path, x.numpy()
 
 
-def onnx_runtime(path, x, threads):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return Peer(lambda: session.run(None, {"x": x}))
-
-
-def open_vino(path, x, threads):
-    core = openvino.Core()
-    network = core.compile_model(core.read_model(path), "CPU",
-                                 {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
-                                  "INFERENCE_PRECISION_HINT": "f32"})
-    request = network.create_infer_request()
-    return Peer(lambda: request.infer({0: x}, share_inputs=True))
-
-
-def smallest(libraries, options):
-    """The smallest time of each library."""
-    best = [float("inf")] * len(libraries)
-    calls = [max(1, int(options.seconds / library.times(2)[1])) for library in libraries]
-    for _ in range(options.rounds):
-        for i, library in enumerate(libraries):
-            best[i] = min(best[i], library.times(calls[i])[options.clock])
-    return best
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="network")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=0.1, help="of a library in a round")
-    parser.add_argument("--clock", action="store_true", help="time on the clock")
+    add_options(parser)
     parser.add_argument("--folder", type=Path, help="keeps programs and exported networks")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -147,11 +88,7 @@ def main():
         print("| network | castnet | ONNX Runtime | OpenVINO | better peer / castnet |")
         print("|---|---|---|---|---|")
         for name in options.networks:
-            castnet = Castnet(name, options.threads, folder)
-            model = exported(name, folder)
-            times = smallest([castnet, onnx_runtime(*model, options.threads),
-                              open_vino(*model, options.threads)], options)
-            castnet.end()
+            times = smallest_times(built(name, folder), *exported(name, folder), options)
             numbers = [f"{1e6 * time:,.{0 if time > 1e-4 else 1}f}" for time in times]
             print("|", " | ".join([name, *numbers, f"{min(times[1:]) / times[0]:.2f}"]), "|",
                   flush=True)

@@ -1,6 +1,6 @@
-// One network of the zoo, which predicts single samples: for every number of calls that it reads,
-// it writes the processor's time and the time on the clock of all of them, in seconds. It is
-// compiled by compare.py, which says which network (HEADER, NETWORK).
+// One network that predicts single samples: for every number of calls that it reads, it writes the
+// processor's time and the time on the clock of all of them, in seconds. It is compiled by
+// libraries.py, which says which network (HEADER, NETWORK).
 #include HEADER
 #include <castnet/castnet.hpp>
 
