@@ -35,10 +35,20 @@ public:
     template <class Communicator, class Rule>
     void train(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step,
                Rule const& rule, T scale) {
-        run(e, others, now, step);
-        e.template add_totals<compiled::value>();
-        if (now.is_last) {
-            update(e, others, rule, scale, step);
+        // All other strategies access the memory of the device directly.
+        constexpr bool by_messages = strategy::updates_all && !strategy::local_batch_norm;
+        constexpr bool has_strategy =
+            by_messages || requires { requires executor::in_host_memory; };
+        static_assert(
+            has_strategy,
+            "castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies "
+            "there are all_reduce, accumulate and bfloat16_gradients; the others need NCCL");
+        if constexpr (has_strategy) {
+            run(e, others, now, step);
+            e.template add_totals<compiled::value>();
+            if (now.is_last) {
+                update(e, others, rule, scale, step);
+            }
         }
     }
 
@@ -47,12 +57,6 @@ private:
     // begun.
     template <class Communicator>
     void run(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step) {
-        // All other strategies access the memory of the device directly.
-        constexpr bool by_messages = strategy::updates_all && !strategy::local_batch_norm;
-        static_assert(
-            by_messages || requires { requires executor::in_host_memory; },
-            "castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies "
-            "there are all_reduce, accumulate and bfloat16_gradients; the others need NCCL");
         auto const all = Exchanges::all();
         size_t next = 0;
         int buckets = 0;
