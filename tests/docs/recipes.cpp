@@ -10,7 +10,7 @@ namespace cn = castnet;
 namespace {
 
 // [own_data]
-struct gradients { // images of one channel, brighter from left to right or from top to bottom
+struct ramps { // images of one channel, brighter from left to right or from top to bottom
     using target_type = cn::shape<1>;
     template <std::size_t>
     using input_shape = cn::shape<1, 8, 12>;
@@ -203,8 +203,8 @@ TEST_CASE("a data set of the guide") {
     cn::model<network, cn::policy::cpu, cn::batch<10>> model{cn::seed{1}};
     auto training = cn::compile(model, cn::binary_cross_entropy, cn::adam{.learning_rate = 0.05},
                                 cn::binary_accuracy);
-    training.fit(gradients{}, {.epochs = 10, .verbose = cn::verbosity::silent});
-    CHECK(training.evaluate(gradients{})["binary_accuracy"] == 1);
+    training.fit(ramps{}, {.epochs = 10, .verbose = cn::verbosity::silent});
+    CHECK(training.evaluate(ramps{})["binary_accuracy"] == 1);
 }
 
 TEST_CASE("gradients by inputs of the guide") {

@@ -1,20 +1,14 @@
-// Loops over the images of a batch, on all threads, by samples and by rows; and over the channels
-// of a pixel.
+// Loops over the rows of a batch's images, on all threads, and over the channels of a pixel.
 #pragma once
 
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/window_range.hpp>
 
 #include <algorithm>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Calls f(sample) for all samples on all threads.
-template <class T, class F>
-void for_each_sample(window const& w, context<T> const& c, F const& f) {
-    double const work = double(c.samples) * w.height * w.width * w.channels;
-    parallel_for(c.samples, work, f);
-}
 // Calls f(sample, some of its rows) on all threads, which together are all, where each sample has
 // `height` of them.
 template <class T, class F>
@@ -77,6 +71,21 @@ template <class T, bool Again = false, class F>
         CASTNET_OPAQUE(channel); // or the compiler makes vectors of the rest, too
         f(some_channels<T, 1>{}, channel);
     }
+}
+
+// The sum of some channels of the pixels in these rows and columns of an image.
+template <class Some, class T>
+[[gnu::always_inline]] inline auto sum_of(Some some, T const* image, std::ptrdiff_t width,
+                                          std::ptrdiff_t channels, pixel_range rows,
+                                          pixel_range columns) {
+    typename Some::type sum{};
+    for (int y = rows.first; y < rows.last; ++y) {
+        T const* in = image + (y * width + columns.first) * channels;
+        for (int x = columns.first; x < columns.last; ++x, in += channels) {
+            sum += some.at(in);
+        }
+    }
+    return sum;
 }
 
 // Elements of an image, before and after.

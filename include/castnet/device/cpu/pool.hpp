@@ -37,8 +37,7 @@ void for_each_window(window const& w, range rows, F const& f) {
     }
 }
 
-// The first largest pixel of each window, and if its gradient is wanted,
-// its number there.
+// The first largest pixel of each window, and if its gradient is wanted, its number there.
 template <class T, bool TwoByTwo, bool Numbers>
 void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
@@ -81,21 +80,6 @@ void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
                         });
                 });
     });
-}
-
-// The sum of some channels of the pixels in these rows and columns of an image.
-template <class Some, class T>
-[[gnu::always_inline]] inline auto sum_of(Some some, T const* image, std::ptrdiff_t width,
-                                          std::ptrdiff_t channels, pixel_range rows,
-                                          pixel_range columns) {
-    typename Some::type sum{};
-    for (int y = rows.first; y < rows.last; ++y) {
-        T const* in = image + (y * width + columns.first) * channels;
-        for (int x = columns.first; x < columns.last; ++x, in += channels) {
-            sum += some.at(in);
-        }
-    }
-    return sum;
 }
 
 template <class T, bool TwoByTwo>
@@ -162,7 +146,7 @@ void avg_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
     });
 }
 
-// Of a window's gradient what pixel `number` of the window gets: the largest one all of it.
+// What pixel `number` of a window gets of the window's gradient: of a maximum, the largest one all,
 template <class T>
 struct max_pool_share {
     T const *argmax, *gradient;
@@ -181,7 +165,7 @@ struct max_pool_share {
     }
 };
 
-// Each one the same.
+// and of an average, each the same.
 template <class T>
 struct avg_pool_share {
     window const& w;

@@ -43,21 +43,17 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
     window const& w = t.windows[s.window];
     T const* const g = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    std::ptrdiff_t const out_row = std::ptrdiff_t{w.out_width} * w.channels;
     for_each_rows(w.height, w, c, [&](std::ptrdiff_t i, range rows) {
+        T const* const dy = g + i * out_count(w);
         T* dx = to + i * in_count(w) + rows.first * w.width * w.channels;
-        for (std::ptrdiff_t y = rows.first; y < rows.last; ++y) {
-            T const* dy = g + i * out_count(w) + y * w.kernel_h * out_row;
-            for (int x = 0; x < w.width; ++x, dx += w.channels, dy += w.kernel_w * w.channels) {
+        for (int y = int(rows.first); y < rows.last; ++y) {
+            pixel_range const down{y * w.kernel_h, (y + 1) * w.kernel_h};
+            for (int x = 0; x < w.width; ++x, dx += w.channels) {
+                pixel_range const across{x * w.kernel_w, (x + 1) * w.kernel_w};
                 for_each_vector<T, true>(
                     w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
-                        typename decltype(some)::type sum{};
-                        for (int r = 0; r < w.kernel_h; ++r) {
-                            for (int k = 0; k < w.kernel_w; ++k) {
-                                sum += some.at(dy + r * out_row + k * w.channels + channel);
-                            }
-                        }
-                        some.at(dx + channel) = sum;
+                        some.at(dx + channel) =
+                            sum_of(some, dy + channel, w.out_width, w.channels, down, across);
                     });
             }
         }
