@@ -64,7 +64,7 @@ struct collective {
 namespace detail {
 
 // The environment's timeout in seconds.
-[[gnu::cold]] inline double timeout_in_environment() {
+[[gnu::noinline]] inline double timeout_in_environment() {
     char const* const name = "CASTNET_TIMEOUT";
     char const* const set = std::getenv(name);
     if (set == nullptr || *set == '\0') {

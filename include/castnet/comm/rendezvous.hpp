@@ -119,7 +119,7 @@ private:
     }
 
     // Fails after a timeout, naming the late replicas.
-    [[gnu::cold]] void give_up(int rank, std::uint64_t number, int patience) {
+    [[gnu::noinline]] void give_up(int rank, std::uint64_t number, int patience) {
         std::string late;
         for (int r = 0; r < size(); ++r) {
             if (reached_by(number, r) < reached_by(number, rank)) {

@@ -23,7 +23,7 @@ private:
 };
 
 // 16 hexadecimal digits.
-[[gnu::cold]] inline std::string hexadecimal(std::uint64_t x) {
+[[gnu::noinline]] inline std::string hexadecimal(std::uint64_t x) {
     std::string digits(16, '0');
     for (std::size_t i = digits.size(); i-- > 0; x /= 16) {
         digits[i] = "0123456789abcdef"[x % 16];

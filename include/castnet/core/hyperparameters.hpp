@@ -51,8 +51,8 @@ constexpr bool in_range(hyperparameter const& h) {
 }
 
 // Throws castnet::error unless each number lies in its range.
-[[gnu::cold]] inline void check_hyperparameters(char const* whose,
-                                                std::span<hyperparameter const> numbers) {
+[[gnu::noinline]] inline void check_hyperparameters(char const* whose,
+                                                    std::span<hyperparameter const> numbers) {
     static constexpr char const* expected[] = {"a finite number that is not negative",
                                                "a finite number above 0", "a number from 0 to 1",
                                                "a number from 0 to below 1", "a finite number"};
@@ -63,14 +63,14 @@ constexpr bool in_range(hyperparameter const& h) {
         }
     }
 }
-[[gnu::cold]] inline void check_hyperparameters(char const* whose,
-                                                std::initializer_list<hyperparameter> numbers) {
+[[gnu::noinline]] inline void check_hyperparameters(char const* whose,
+                                                    std::initializer_list<hyperparameter> numbers) {
     check_hyperparameters(whose, std::span{numbers.begin(), numbers.size()});
 }
 
 // The same for those of an object, if it lists some.
 template <class T>
-[[gnu::cold]] void check_hyperparameters_of([[maybe_unused]] T const& object) {
+[[gnu::noinline]] void check_hyperparameters_of([[maybe_unused]] T const& object) {
     if constexpr (requires { object.hyperparameters(); }) {
         check_hyperparameters(T::name, object.hyperparameters());
     }

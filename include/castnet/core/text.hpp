@@ -16,8 +16,8 @@ namespace castnet {
 
 // A number with so many digits, as by %.*g or, where `form` is fixed or scientific, %.*f or %.*e in
 // the C locale.
-[[gnu::cold]] inline std::string digits_of(double x, int count,
-                                           std::chars_format form = std::chars_format::general) {
+[[gnu::noinline]] inline std::string
+digits_of(double x, int count, std::chars_format form = std::chars_format::general) {
     char digits[512]; // the largest double has 309 before the point
     return {digits, std::to_chars(digits, digits + sizeof digits, x, form, count).ptr};
 }
@@ -37,7 +37,7 @@ public:
     constexpr text_piece(N n) : natural_{n}, kind_{kind::natural} {}
     constexpr text_piece(double x) : real_{x}, kind_{kind::real} {}
 
-    [[gnu::cold]] void append_to(std::string& out) const {
+    [[gnu::noinline]] void append_to(std::string& out) const {
         char digits[32] = "";
         switch (kind_) {
         case kind::text:
@@ -73,13 +73,13 @@ private:
 };
 
 // The pieces must not be of `text` itself.
-[[gnu::cold]] inline void append(std::string& text, std::initializer_list<text_piece> pieces) {
+[[gnu::noinline]] inline void append(std::string& text, std::initializer_list<text_piece> pieces) {
     for (text_piece const& piece : pieces) {
         piece.append_to(text);
     }
 }
 
-[[gnu::cold]] inline std::string string_of(std::initializer_list<text_piece> pieces) {
+[[gnu::noinline]] inline std::string string_of(std::initializer_list<text_piece> pieces) {
     std::string text;
     append(text, pieces);
     return text;

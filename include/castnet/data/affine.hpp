@@ -51,7 +51,7 @@ struct affine {
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
     static constexpr char const* name = "data::affine";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"rotation", rotation, hyperparameter::finite},
                                               {"down", down, hyperparameter::finite},
                                               {"right", right, hyperparameter::finite},
@@ -129,7 +129,7 @@ struct random_affine {
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
     static constexpr char const* name = "data::random_affine";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"rotation", rotation},
                                               {"width_shift", width_shift},
                                               {"height_shift", height_shift},

@@ -124,7 +124,7 @@ private:
                 .scale = options.bytes ? options.scale : 1,
                 .offset = options.bytes ? options.offset : 0};
     }
-    [[gnu::cold]] void write(std::string const& path) const {
+    [[gnu::noinline]] void write(std::string const& path) const {
         io::atomic_file to{path};
         to.write(detail::header_of(format_));
         detail::make_in_threads<io::bytes>(

@@ -19,8 +19,8 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
 
 // Records of `labels` bytes, of which the last one counts, and the bytes of an image.
 template <size_t Classes>
-[[gnu::cold]] cifar_dataset<Classes> cifar_part(std::vector<std::string> const& files,
-                                                size_t labels) {
+[[gnu::noinline]] cifar_dataset<Classes> cifar_part(std::vector<std::string> const& files,
+                                                    size_t labels) {
     constexpr size_t pixels = shape<3, 32, 32>::count;
     size_t const record = labels + pixels;
     std::vector<unsigned char> images, classes;

@@ -18,7 +18,7 @@ struct color_jitter {
     double brightness = 0, contrast = 0, saturation = 0;
     double most = 1;
     static constexpr char const* name = "data::color_jitter";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"brightness", brightness},
                                               {"contrast", contrast},
                                               {"saturation", saturation},

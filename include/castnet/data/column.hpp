@@ -28,7 +28,7 @@ public:
     explicit column(std::span<float const> values) : floats_(values.begin(), values.end()) {}
 
     // Stored as floats. Throws castnet::error for a finite number beyond the range of float.
-    [[gnu::cold]] column(std::vector<double> const& values) {
+    [[gnu::noinline]] column(std::vector<double> const& values) {
         floats_.reserve(values.size());
         for (double const value : values) {
             if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {

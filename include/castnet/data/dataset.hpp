@@ -35,7 +35,7 @@ class table<targets<Targets...>, Inputs...> {
 public:
     // Throws castnet::error unless all columns hold the same number of whole samples and every id
     // and label is one that its type allows.
-    [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
+    [[gnu::noinline]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
         for (size_t i = column_count; i-- > 0;) { // the targets first, which say how many samples
@@ -67,13 +67,13 @@ private:
     static constexpr whole_numbers allowed[] = {whole_numbers_of<Inputs>...,
                                                 whole_numbers_of<Targets>...};
 
-    [[gnu::cold]] static std::string name_of(size_t i) {
+    [[gnu::noinline]] static std::string name_of(size_t i) {
         return i < first_target          ? string_of({"input ", i})
                : sizeof...(Targets) == 1 ? "the target"
                                          : string_of({"target ", i - first_target});
     }
 
-    [[gnu::cold]] void check_numbers(size_t i) const {
+    [[gnu::noinline]] void check_numbers(size_t i) const {
         bool const only = i == first_target && sizeof...(Targets) == 1;
         std::string const context =
             only ? "castnet: dataset" : string_of({"castnet: dataset: ", name_of(i)});
@@ -158,7 +158,7 @@ public:
     // The same samples with these weights, one per sample: 0, or from least_weight to most_weight.
     // A step divides by their sum, so only their ratios matter; further apart, products of weights
     // and gradients would leave the range of float.
-    [[gnu::cold]] dataset with_weights(std::vector<float> weights) const {
+    [[gnu::noinline]] dataset with_weights(std::vector<float> weights) const {
         if (weights.size() != size()) {
             throw error({"castnet: dataset::with_weights: found ", weights.size(),
                          " weights, expected one for each of the ", size(), " samples"});
@@ -228,7 +228,7 @@ private:
         return samples_[sample];
     }
 
-    [[gnu::cold]] dataset range(char const* call, size_t first, size_t last) const {
+    [[gnu::noinline]] dataset range(char const* call, size_t first, size_t last) const {
         if (first > last || last > size()) {
             throw error({"castnet: dataset::", call, ": found ", std::max(first, last),
                          ", but there are only ", size(), " samples"});

@@ -24,8 +24,8 @@ namespace detail {
 
 // Throws castnet::error, with the function `call` that divides by them, unless there are as many
 // means as deviations, the means are finite, and the deviations finite and above 0.
-[[gnu::cold]] inline void check_statistics(char const* call, std::span<double const> mean,
-                                           std::span<double const> deviation) {
+[[gnu::noinline]] inline void check_statistics(char const* call, std::span<double const> mean,
+                                               std::span<double const> deviation) {
     if (mean.empty() || mean.size() != deviation.size()) {
         throw error({"castnet: ", call, ": found ", mean.size(), " means and ", deviation.size(),
                      " deviations, expected as many of both, at least one"});
@@ -50,7 +50,7 @@ struct description {
 namespace detail {
 
 // Throws castnet::error for one that no file could hold.
-[[gnu::cold]] inline void check_description(description const& d) {
+[[gnu::noinline]] inline void check_description(description const& d) {
     auto const& [mean, deviation] = d.channels;
     if (mean.size() != deviation.size()) {
         throw error({"castnet: describe: found ", mean.size(), " means and ", deviation.size(),

@@ -17,7 +17,7 @@ struct mnist_sets {
 
 namespace detail::inline CASTNET_GZIP_SUPPORT {
 
-[[gnu::cold]] inline io::idx_array mnist_array(std::string const& path, size_t rank) {
+[[gnu::noinline]] inline io::idx_array mnist_array(std::string const& path, size_t rank) {
     auto array = io::read_idx(path);
     auto const found = array.extents.size();
     auto const kind = [](size_t r) {
@@ -40,8 +40,8 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
 }
 
 // The path of this file, plain or with .gz appended.
-[[gnu::cold]] inline std::string mnist_file(std::string const& directory, std::string const& part,
-                                            char const* kind) {
+[[gnu::noinline]] inline std::string mnist_file(std::string const& directory,
+                                                std::string const& part, char const* kind) {
     auto const path = io::plain_or_gz(string_of({directory, '/', part, kind}));
     if (!io::exists(path)) {
         throw file_error(path, "found neither this file nor it with .gz: for Fashion-MNIST "
@@ -51,8 +51,8 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
     return path;
 }
 
-[[gnu::cold]] inline mnist_dataset mnist_part(std::string const& directory,
-                                              std::string const& part) {
+[[gnu::noinline]] inline mnist_dataset mnist_part(std::string const& directory,
+                                                  std::string const& part) {
     auto const images_path = mnist_file(directory, part, "-images-idx3-ubyte");
     auto const labels_path = mnist_file(directory, part, "-labels-idx1-ubyte");
     auto images = mnist_array(images_path, 3);

@@ -28,7 +28,7 @@ struct padding_options {
 namespace detail {
 
 template <class Number>
-[[gnu::cold]] Number padding_of(double value) {
+[[gnu::noinline]] Number padding_of(double value) {
     using limits = std::numeric_limits<Number>;
     bool fits = true;
     if constexpr (limits::is_integer) {

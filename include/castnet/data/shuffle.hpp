@@ -14,8 +14,8 @@ namespace castnet::data {
 // Fills `order` with the numbers 0 .. order.size() - 1 in random order; every order is equally
 // likely (Fisher-Yates). It depends on (size, seed, epoch) alone: not on the machine, the thread or
 // the epochs before, so a resumed training continues in the same order. Allocates nothing.
-[[gnu::cold]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
-                                  std::uint64_t epoch) {
+[[gnu::noinline]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
+                                      std::uint64_t epoch) {
     constexpr std::uint32_t purpose = 0x73687566; // "shuf"
     detail::random_stream random{purpose, seed, epoch};
     for (size_t i = 0; i < order.size(); ++i) {
@@ -28,8 +28,8 @@ namespace castnet::data {
 // The same for samples that are read in order, of which `buffer` are held: the next one is any of
 // these, and the first that has not been read takes its place (tf.data's shuffle). With a buffer
 // for all of them, every order is equally likely; with one of 1, they stay in order.
-[[gnu::cold]] inline void shuffle(std::span<size_t> order, std::uint64_t seed, std::uint64_t epoch,
-                                  size_t buffer) {
+[[gnu::noinline]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
+                                      std::uint64_t epoch, size_t buffer) {
     if (buffer >= order.size()) {
         return shuffle(order, seed, epoch);
     }

@@ -13,7 +13,8 @@ namespace castnet::data {
 
 namespace detail {
 
-[[gnu::cold]] inline void check_rows(char const* whose, std::size_t numbers, std::size_t columns) {
+[[gnu::noinline]] inline void check_rows(char const* whose, std::size_t numbers,
+                                         std::size_t columns) {
     if (columns == 0 || numbers % columns != 0) {
         throw error({"castnet: data::", whose, ": found ", numbers,
                      " numbers, expected whole rows of ", columns});
@@ -27,8 +28,8 @@ namespace detail {
 // StandardScaler. As with the latter, the deviation of a column of equal numbers is 1. To be
 // measured on the rows that a model is trained with, and kept with it: model::describe(). Throws
 // castnet::error unless the rows are whole and no number is infinite.
-[[gnu::cold]] inline channel_statistics statistics_of_columns(std::span<float const> table,
-                                                              std::size_t columns) {
+[[gnu::noinline]] inline channel_statistics statistics_of_columns(std::span<float const> table,
+                                                                  std::size_t columns) {
     detail::check_rows("statistics_of_columns", table.size(), columns);
     channel_statistics all;
     for (std::size_t c = 0; c < columns; ++c) {
@@ -52,8 +53,8 @@ namespace detail {
 // Each number of the table minus the mean of its column, divided by the deviation. NaN, a number
 // that is missing, becomes 0, as if it were the mean. Throws castnet::error unless the rows are
 // whole, the means finite, and the deviations finite and above 0.
-[[gnu::cold]] inline void standardize_columns(std::span<float> table,
-                                              channel_statistics const& statistics) {
+[[gnu::noinline]] inline void standardize_columns(std::span<float> table,
+                                                  channel_statistics const& statistics) {
     detail::check_statistics("data::standardize_columns", statistics.mean, statistics.deviation);
     std::size_t const columns = statistics.mean.size();
     detail::check_rows("standardize_columns", table.size(), columns);

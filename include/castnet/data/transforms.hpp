@@ -22,7 +22,7 @@ namespace castnet::data {
 struct random_flip {
     double horizontal = 0.5, vertical = 0;
     static constexpr char const* name = "data::random_flip";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"horizontal", horizontal, hyperparameter::fraction},
                                               {"vertical", vertical, hyperparameter::fraction}});
     }
@@ -67,7 +67,7 @@ struct random_shift {
     size_t padding = 4;
     double value = 0;
     static constexpr char const* name = "data::random_shift";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"value", value, hyperparameter::finite}});
     }
 
@@ -101,7 +101,7 @@ struct cutout {
     size_t size = 8;
     double value = 0;
     static constexpr char const* name = "data::cutout";
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"value", value, hyperparameter::finite}});
     }
 

@@ -121,7 +121,7 @@ struct path {
             }
         }
     }
-    [[gnu::cold]] std::string text() const {
+    [[gnu::noinline]] std::string text() const {
         std::string name;
         write([&](char c) __attribute__((noinline)) { name += c; });
         return name;

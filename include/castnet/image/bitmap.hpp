@@ -30,7 +30,7 @@ struct bitmap {
 namespace detail {
 
 // Throws castnet::error unless the image has one channel or three, and pixels for its size.
-[[gnu::cold]] inline void check_bitmap(char const* call, bitmap const& image) {
+[[gnu::noinline]] inline void check_bitmap(char const* call, bitmap const& image) {
     if (image.channels != 1 && image.channels != 3) {
         throw error({"castnet: ", call, ": the image has ", image.channels,
                      " channels, expected 1 (grey) or 3 (red, green, blue)"});

@@ -11,7 +11,7 @@ namespace castnet::image::detail {
 using std::size_t;
 
 // The orientation in Exif data, 1 to 8 if it is valid; 0 where they have none.
-[[gnu::cold]] inline int orientation_in(std::span<unsigned char const> tiff) {
+[[gnu::noinline]] inline int orientation_in(std::span<unsigned char const> tiff) {
     if (tiff.size() < 8) {
         return 0;
     }

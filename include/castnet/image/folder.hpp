@@ -62,7 +62,7 @@ inline bool is_hidden(fs::path const& path) {
 }
 
 // The sub-folders, sorted by name; hidden ones are left out.
-[[gnu::cold]] inline std::vector<std::string> folders_in(std::string const& root) try {
+[[gnu::noinline]] inline std::vector<std::string> folders_in(std::string const& root) try {
     std::vector<std::string> names;
     for (fs::directory_entry const& entry : fs::directory_iterator{root}) {
         if (entry.is_directory() && !is_hidden(entry.path())) {
@@ -76,7 +76,7 @@ inline bool is_hidden(fs::path const& path) {
 }
 
 // Appends the folders that this one lies in, and itself, all without links.
-[[gnu::cold]] inline void append_above(std::vector<fs::path>& folders, fs::path const& folder) {
+[[gnu::noinline]] inline void append_above(std::vector<fs::path>& folders, fs::path const& folder) {
     fs::path here;
     for (fs::path const& part : fs::canonical(folder)) {
         here /= part;
@@ -87,7 +87,7 @@ inline bool is_hidden(fs::path const& path) {
 // The images in a folder and the folders below it, sorted by path, without hidden ones, such as
 // "._1.jpg" of macOS and what lies in .ipynb_checkpoints. Links to folders are followed, but not to
 // one that they lie in; links to files that are missing count, so that reading them is an error.
-[[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
+[[gnu::noinline]] inline std::vector<std::string> images_in(std::string const& folder) try {
     std::vector<std::string> files;
     std::vector<fs::path> above;
     append_above(above, folder);
@@ -113,7 +113,7 @@ inline bool is_hidden(fs::path const& path) {
     throw file_error(folder, {"cannot list the folder: ", e.code().message()});
 }
 
-[[gnu::cold]] inline std::string list_of(std::vector<std::string> const& names) {
+[[gnu::noinline]] inline std::string list_of(std::vector<std::string> const& names) {
     std::string text;
     for (std::string const& name : names) {
         append(text, {text.empty() ? "" : ", ", name});
@@ -273,7 +273,7 @@ private:
         return resize(image, width, height, options.resizing, part);
     }
 
-    [[gnu::cold]] void leave_out_broken() {
+    [[gnu::noinline]] void leave_out_broken() {
         contents& all = *contents_;
         if (all.options.broken != broken_files::skip) {
             return;

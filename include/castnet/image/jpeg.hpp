@@ -199,9 +199,9 @@ inline bitmap without_inks(bitmap const& inks) {
 // damage there may not show. As a draft, the part is reduced; where it does not end between the
 // pixels of the reduced image, it ends at the ones before. Throws as decode_jpeg.
 template <class Choose>
-[[gnu::cold]] bitmap decode_jpeg_part(std::span<unsigned char const> content, size_t channels,
-                                      std::string const& file, Choose const& choose,
-                                      draft const& to = {}) {
+[[gnu::noinline]] bitmap decode_jpeg_part(std::span<unsigned char const> content, size_t channels,
+                                          std::string const& file, Choose const& choose,
+                                          draft const& to = {}) {
     detail::jpeg_reader jpeg{content};
     auto const fail = [&] {
         throw file_error(file, {"cannot decode the JPEG: ", std::string_view{jpeg.message()}});
@@ -247,14 +247,14 @@ template <class Choose>
 // Decodes a JPEG to one channel or three, turned as its Exif data say. `file` is for messages.
 // Throws file_error where the content is none, is damaged or cut short, or says that it has more
 // pixels than it can have.
-[[gnu::cold]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
-                                        std::string const& file, draft const& to = {}) {
+[[gnu::noinline]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
+                                            std::string const& file, draft const& to = {}) {
     return decode_jpeg_part(content, channels, file, whole_image, to);
 }
 
 // Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100. Throws
 // castnet::error for any other.
-[[gnu::cold]] inline bytes encode_jpeg(bitmap const& image, int quality = 90) {
+[[gnu::noinline]] inline bytes encode_jpeg(bitmap const& image, int quality = 90) {
     detail::check_bitmap("encode_jpeg", image);
     if (quality < 1 || quality > 100) {
         throw error({"castnet: encode_jpeg: the quality is ", quality,

@@ -13,8 +13,8 @@ inline constexpr size_t most_file_bytes = size_t{1} << 30;
 // Throws file_error for an image of no pixel or of more than most_pixels, and for one that `size`
 // bytes cannot hold, of which the format puts at most `per_byte` pixels into one: memory is not
 // asked for because a header says so.
-[[gnu::cold]] inline void check_size(std::string const& file, size_t width, size_t height,
-                                     size_t size, size_t per_byte) {
+[[gnu::noinline]] inline void check_size(std::string const& file, size_t width, size_t height,
+                                         size_t size, size_t per_byte) {
     if (width == 0 || height == 0) {
         throw file_error(file, {"the image has ", width, " x ", height, " pixels"});
     }

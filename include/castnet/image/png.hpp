@@ -156,8 +156,8 @@ private:
 // transparency is dropped, gamma left as it is, as PIL does. `file` is for messages. Throws
 // file_error where the content is none, is damaged or cut short, or says that it has more pixels
 // than it can have.
-[[gnu::cold]] inline bitmap decode_png(std::span<unsigned char const> content, size_t channels,
-                                       std::string const& file) {
+[[gnu::noinline]] inline bitmap decode_png(std::span<unsigned char const> content, size_t channels,
+                                           std::string const& file) {
     detail::png_reader png{content};
     auto const fail = [&] {
         throw file_error(file, {"cannot decode the PNG: ", std::string_view{png.message()}});
@@ -176,7 +176,7 @@ private:
 }
 
 // Encodes an image of one or three channels. Throws castnet::error for any other.
-[[gnu::cold]] inline bytes encode_png(bitmap const& image) {
+[[gnu::noinline]] inline bytes encode_png(bitmap const& image) {
     detail::check_bitmap("encode_png", image);
     bytes content;
     detail::png_writer png;

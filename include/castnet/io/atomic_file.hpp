@@ -14,12 +14,12 @@ namespace castnet::io {
 namespace detail {
 
 // "folder/" of "folder/name"; "" where there is none.
-[[gnu::cold]] inline std::string folder_of(std::string const& path) {
+[[gnu::noinline]] inline std::string folder_of(std::string const& path) {
     return path.substr(0, path.rfind('/') + 1);
 }
 
 // Where a file of this name is, or would be: symbolic links followed, even one to nothing yet.
-[[gnu::cold]] inline std::string followed(std::string path) {
+[[gnu::noinline]] inline std::string followed(std::string path) {
     constexpr int most_links = 40; // as Linux
     for (int links = 0; links < most_links; ++links) {
         char target[4096];
@@ -34,7 +34,7 @@ namespace detail {
     system_failure(path, "cannot follow the symbolic link");
 }
 
-[[gnu::cold]] inline bool is_at(std::string const& path, int fd) {
+[[gnu::noinline]] inline bool is_at(std::string const& path, int fd) {
     struct stat named{}, open{};
     return ::stat(path.c_str(), &named) == 0 && ::fstat(fd, &open) == 0 &&
            named.st_ino == open.st_ino && named.st_dev == open.st_dev;
@@ -51,7 +51,7 @@ public:
     }
 
     // Creates one and locks it. Returns its descriptor, or one below 0 and errno.
-    [[gnu::cold]] int create(std::string& path) const {
+    [[gnu::noinline]] int create(std::string& path) const {
         static std::atomic<unsigned> count{0};
         for (int tries = 0; tries < 10'000; ++tries) {
             path = string_of({folder_, stem_, ::getpid(), '-', count++});
@@ -74,7 +74,7 @@ public:
     }
 
     // Removes stale files, if this process has the permission.
-    [[gnu::cold]] void remove_left_behind() const {
+    [[gnu::noinline]] void remove_left_behind() const {
         auto* const folder = ::opendir(folder_.empty() ? "." : folder_.c_str());
         if (folder == nullptr) {
             return;
@@ -114,7 +114,7 @@ private:
 };
 
 // Waits until the content is on the disk. Returns 0, or -1 and errno.
-[[gnu::cold]] inline int sync(int fd) {
+[[gnu::noinline]] inline int sync(int fd) {
     int result = 0;
     do {
         result = ::fsync(fd);
@@ -131,7 +131,7 @@ private:
 // which would be given to another owner's file. All functions throw file_error.
 class atomic_file {
 public:
-    [[gnu::cold]] explicit atomic_file(std::string const& path)
+    [[gnu::noinline]] explicit atomic_file(std::string const& path)
         : path_{path}, target_{detail::followed(path)} {
         detail::check_name(path);
         struct stat old{};
@@ -161,7 +161,7 @@ public:
         }
     }
 
-    [[gnu::cold]] void write(std::span<unsigned char const> content) {
+    [[gnu::noinline]] void write(std::span<unsigned char const> content) {
         while (!content.empty()) {
             auto const done = ::write(file_.fd, content.data(), content.size());
             if (done >= 0) {
@@ -179,7 +179,7 @@ public:
     // Waits until the content is on the disk, then renames. Call once, last. When it throws because
     // the folder cannot be brought to the disk, the new content is in place, but may not outlast a
     // loss of power.
-    [[gnu::cold]] void commit() {
+    [[gnu::noinline]] void commit() {
         auto const folder = detail::folder_of(target_); // before the rename, since it may throw
         if (detail::sync(file_.fd) != 0) {
             detail::system_failure(path_, "cannot bring the file to the disk");
@@ -205,7 +205,7 @@ private:
 
 // Throws file_error where an atomic_file of this path cannot be made now, so that what takes long
 // need not begin; leaves nothing behind.
-[[gnu::cold]] inline void check_writable(std::string const& path) {
+[[gnu::noinline]] inline void check_writable(std::string const& path) {
     atomic_file const attempt{path};
 }
 

@@ -12,7 +12,7 @@
 namespace castnet::io::inline CASTNET_GZIP_SUPPORT {
 
 // `path`, or `path`.gz if only that exists.
-[[gnu::cold]] inline std::string plain_or_gz(std::string const& path) {
+[[gnu::noinline]] inline std::string plain_or_gz(std::string const& path) {
     auto zipped = path + ".gz";
     return !exists(path) && exists(zipped) ? zipped : path;
 }
@@ -21,7 +21,7 @@ namespace castnet::io::inline CASTNET_GZIP_SUPPORT {
 // the file begins with gzip's magic number, whatever its name. Throws file_error; see file_source
 // and gunzip_source.
 template <class Read>
-[[gnu::cold]] auto read_compressed(std::string const& path, Read read) {
+[[gnu::noinline]] auto read_compressed(std::string const& path, Read read) {
     auto const found = plain_or_gz(path);
     unsigned char start[2] = {};
     file_source{found}.read(start);

@@ -10,7 +10,7 @@ namespace castnet::io {
 
 namespace detail {
 
-[[gnu::cold]] inline std::string csv_quoted(std::string const& name) {
+[[gnu::noinline]] inline std::string csv_quoted(std::string const& name) {
     if (name.find_first_of(",\"\r\n") == std::string::npos) {
         return name;
     }
@@ -27,8 +27,8 @@ namespace detail {
 // Writes a line of column names and one line per row; `values` holds the rows one after the other.
 // Every number is written in the fewest digits that read back as the same double. Atomic: see
 // atomic_file. Throws file_error, also when the values do not fill whole rows.
-[[gnu::cold]] inline void write_csv(std::string const& path, std::span<std::string const> names,
-                                    std::span<double const> values) {
+[[gnu::noinline]] inline void write_csv(std::string const& path, std::span<std::string const> names,
+                                        std::span<double const> values) {
     if (names.empty() || values.size() % names.size() != 0) {
         throw file_error(path, {"a table of ", names.size(), " columns cannot hold ", values.size(),
                                 " values: rows must be complete"});

@@ -58,7 +58,7 @@ public:
     }
 
     // A column of numbers. Throws file_error for a cell that is none, or none of double's range.
-    [[gnu::cold]] std::vector<double> numbers(std::string_view column) const {
+    [[gnu::noinline]] std::vector<double> numbers(std::string_view column) const {
         size_t const number = number_of(column);
         std::vector<double> values(rows());
         for (size_t row = 0; row < rows(); ++row) {
@@ -69,7 +69,7 @@ public:
 
     // Several columns as the input of a data set, row after row. Throws file_error for a cell that
     // is no number of float's range.
-    [[gnu::cold]] std::vector<float> matrix(std::span<std::string const> columns) const {
+    [[gnu::noinline]] std::vector<float> matrix(std::span<std::string const> columns) const {
         std::vector<size_t> numbers;
         for (std::string const& name : columns) {
             numbers.push_back(number_of(name));
@@ -92,7 +92,7 @@ public:
     }
 
     // All columns but these, in the order of the file.
-    [[gnu::cold]] std::vector<std::string>
+    [[gnu::noinline]] std::vector<std::string>
     names_without(std::initializer_list<std::string_view> left_out) const {
         for (std::string_view const name : left_out) {
             number_of(name);
@@ -107,7 +107,7 @@ public:
 
     // A column of text as class numbers, in the order of the sorted names; where all of them are
     // whole numbers, by their values. Throws file_error for a cell that is missing.
-    [[gnu::cold]] csv_classes classes(std::string_view column) const {
+    [[gnu::noinline]] csv_classes classes(std::string_view column) const {
         std::vector<std::string> names = class_names(number_of(column));
         bool const are_numbers = std::all_of(names.begin(), names.end(), [](auto const& name) {
             return name.find_first_not_of("0123456789") == name.npos;
@@ -122,8 +122,8 @@ public:
     // The same with the names of another table, such as that of the training: a table that lacks
     // one of the classes would number the others differently. Throws file_error for a cell that is
     // none of them, and for a name that is given twice.
-    [[gnu::cold]] csv_classes classes(std::string_view column,
-                                      std::vector<std::string> names) const {
+    [[gnu::noinline]] csv_classes classes(std::string_view column,
+                                          std::vector<std::string> names) const {
         size_t const number = number_of(column);
         std::map<std::string, int, std::less<>> numbers;
         for (size_t i = 0; i < names.size(); ++i) {
@@ -148,7 +148,7 @@ public:
 
 private:
     // The texts of a column, none of which is missing.
-    [[gnu::cold]] std::vector<std::string> class_names(size_t column) const {
+    [[gnu::noinline]] std::vector<std::string> class_names(size_t column) const {
         std::vector<std::string> names;
         for (size_t row = 0; row < rows(); ++row) {
             names.push_back(unquoted(cell(row, column)));
@@ -167,7 +167,7 @@ private:
         return cells_[row * names_.size() + column];
     }
 
-    [[gnu::cold]] size_t number_of(std::string_view column) const {
+    [[gnu::noinline]] size_t number_of(std::string_view column) const {
         auto const found = std::find(names_.begin(), names_.end(), column);
         if (found == names_.end()) {
             std::string all;
@@ -190,7 +190,7 @@ private:
                                    options_.missing.end();
     }
 
-    [[gnu::cold]] double value(size_t row, size_t column) const {
+    [[gnu::noinline]] double value(size_t row, size_t column) const {
         std::string const whole = unquoted(cell(row, column));
         std::string_view text = whole;
         while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -224,7 +224,7 @@ private:
         return std::isnan(number) ? missing(row, column) : number; // however it is spelt
     }
 
-    [[gnu::cold]] double missing(size_t row, size_t column) const {
+    [[gnu::noinline]] double missing(size_t row, size_t column) const {
         if (!options_.missing_value) {
             fail(row, column,
                  "the cell is empty or says that its value is missing; set "
@@ -245,7 +245,7 @@ private:
         return text;
     }
 
-    [[gnu::cold]] void parse() {
+    [[gnu::noinline]] void parse() {
         std::string_view rest{reinterpret_cast<char const*>(text_->data()), text_->size()};
         rest.remove_prefix(detail::byte_order_mark(rest, file_));
         std::vector<std::string_view> line;
@@ -275,7 +275,7 @@ private:
         }
     }
 
-    [[gnu::cold]] void check_names() const {
+    [[gnu::noinline]] void check_names() const {
         std::vector<std::string> sorted = names_;
         std::sort(sorted.begin(), sorted.end());
         auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -285,8 +285,8 @@ private:
     }
 
     // Takes the cells of a row off the text, with the end of its last line, whose number is left.
-    [[gnu::cold]] void next_line(std::string_view& rest, std::vector<std::string_view>& line,
-                                 size_t& number) const {
+    [[gnu::noinline]] void next_line(std::string_view& rest, std::vector<std::string_view>& line,
+                                     size_t& number) const {
         for (;;) {
             size_t end = 0;
             if (!rest.empty() && rest[0] == '"') {

@@ -20,7 +20,7 @@ namespace detail {
 }
 
 // Throws file_error for a name that is empty, or that the system would take for a shorter one.
-[[gnu::cold]] inline void check_name(std::string const& path) {
+[[gnu::noinline]] inline void check_name(std::string const& path) {
     if (path.empty()) {
         throw file_error("\"\"", "the name of the file is empty");
     }
@@ -46,7 +46,7 @@ struct descriptor {
 
 // The system's open(), but never in the place of standard input, output or error: a program may
 // have closed these, and something in it still writes to them.
-[[gnu::cold]] inline int open(char const* path, int flags, mode_t mode = 0) {
+[[gnu::noinline]] inline int open(char const* path, int flags, mode_t mode = 0) {
     int const fd = ::open(path, flags | O_CLOEXEC, mode);
     if (fd < 0 || fd > STDERR_FILENO) {
         return fd;
@@ -64,7 +64,7 @@ struct descriptor {
 
 // Throws file_error unless `status`, of `path`, is that of a regular file: a FIFO or a device may
 // block, or never end.
-[[gnu::cold]] inline void check_regular(std::string const& path, struct stat const& status) {
+[[gnu::noinline]] inline void check_regular(std::string const& path, struct stat const& status) {
     auto const type = status.st_mode & S_IFMT;
     if (type != S_IFREG) {
         throw file_error(path, {"is ",
@@ -81,7 +81,7 @@ struct regular_file {
     descriptor file{-1};
     size_t size = 0; // when it was opened
 
-    [[gnu::cold]] explicit regular_file(std::string const& path) {
+    [[gnu::noinline]] explicit regular_file(std::string const& path) {
         check_name(path);
         struct stat status{};
         // Checked before, since opening a device may have effects, and after, since it may be
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
+    [[gnu::noinline]] size_t read_some(std::span<unsigned char> out) override {
         for (;;) {
             auto const got = ::read(opened_.file.fd, out.data(), out.size());
             if (got >= 0) {
@@ -164,8 +164,8 @@ private:
 
 // The content of a regular file. Throws file_error when it cannot be read, does not fit into
 // memory, or has more than `most` bytes.
-[[gnu::cold]] inline bytes read_file(std::string const& path,
-                                     size_t most = std::numeric_limits<size_t>::max()) {
+[[gnu::noinline]] inline bytes read_file(std::string const& path,
+                                         size_t most = std::numeric_limits<size_t>::max()) {
     file_source file{path};
     return file.read_all(most);
 }

@@ -14,7 +14,7 @@ namespace castnet::io {
 // bytes after the last member. `compressed` must outlive this.
 class gunzip_source : public source {
 public:
-    [[gnu::cold]] explicit gunzip_source(source& compressed)
+    [[gnu::noinline]] explicit gunzip_source(source& compressed)
         : source{compressed.file()}, compressed_{compressed} {
         constexpr int gzip_only = 15 + 16; // zlib: largest window, gzip header and trailer
         if (inflateInit2(&stream_, gzip_only) != Z_OK) {
@@ -24,7 +24,7 @@ public:
     ~gunzip_source() override { inflateEnd(&stream_); }
 
 private:
-    [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
+    [[gnu::noinline]] size_t read_some(std::span<unsigned char> out) override {
         auto const given = static_cast<uInt>(std::min(out.size(), size_t{1} << 30)); // zlib's type
         stream_.next_out = out.data();
         stream_.avail_out = given;

@@ -25,7 +25,7 @@ constexpr struct {
 } idx_types[] = {{0x08, dtype::u8},  {0x09, dtype::i8},  {0x0B, dtype::i16},
                  {0x0C, dtype::i32}, {0x0D, dtype::f32}, {0x0E, dtype::f64}};
 
-[[gnu::cold]] inline dtype idx_type(unsigned char code, std::string const& file) {
+[[gnu::noinline]] inline dtype idx_type(unsigned char code, std::string const& file) {
     for (auto const& known : idx_types) {
         if (known.code == code) {
             return known.type;
@@ -37,7 +37,7 @@ constexpr struct {
 }
 
 // "the data (2 x 3 elements of type U8)", for messages.
-[[gnu::cold]] inline std::string idx_data(idx_array const& array) {
+[[gnu::noinline]] inline std::string idx_data(idx_array const& array) {
     constexpr size_t most = 8; // axes that are shown
     std::string text = array.extents.empty() ? "the data (1" : "the data (";
     for (size_t axis = 0; axis < std::min(array.extents.size(), most); ++axis) {
@@ -49,7 +49,7 @@ constexpr struct {
     return text;
 }
 
-[[gnu::cold]] inline void swap_elements(bytes& data, size_t size) {
+[[gnu::noinline]] inline void swap_elements(bytes& data, size_t size) {
     for (size_t first = 0; size > 1 && first < data.size(); first += size) {
         for (size_t i = 0; i < size / 2; ++i) {
             std::swap(data[first + i], data[first + size - 1 - i]);
@@ -61,7 +61,7 @@ constexpr struct {
 
 // The array in a file. Throws file_error unless the header is valid and exactly as many bytes
 // follow as it announces.
-[[gnu::cold]] inline idx_array read_idx(source& in) {
+[[gnu::noinline]] inline idx_array read_idx(source& in) {
     unsigned char magic[4];
     in.fill(magic, "the IDX header");
     if (magic[0] != 0 || magic[1] != 0) {

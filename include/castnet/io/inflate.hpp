@@ -12,7 +12,7 @@ namespace castnet::io {
 // file_error where they are damaged, end early, or are followed by others.
 class inflate_source : public source {
 public:
-    [[gnu::cold]] inflate_source(std::span<unsigned char const> packed, std::string file)
+    [[gnu::noinline]] inflate_source(std::span<unsigned char const> packed, std::string file)
         : source{std::move(file)}, packed_{packed} {
         constexpr int raw = -15; // zlib: largest window, neither header nor trailer
         if (inflateInit2(&stream_, raw) != Z_OK) {
@@ -22,7 +22,7 @@ public:
     ~inflate_source() override { inflateEnd(&stream_); }
 
 private:
-    [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
+    [[gnu::noinline]] size_t read_some(std::span<unsigned char> out) override {
         constexpr size_t most = size_t{1} << 30; // zlib's type is smaller than size_t
         auto const given = static_cast<uInt>(std::min(out.size(), most));
         stream_.next_out = out.data();

@@ -88,7 +88,7 @@ class npy_header {
 public:
     npy_header(std::string_view text, std::string const& file) : text_{text}, file_{file} {}
 
-    [[gnu::cold]] std::string_view text_of(std::string_view key) const {
+    [[gnu::noinline]] std::string_view text_of(std::string_view key) const {
         std::string_view rest = after(key);
         size_t const end = rest.empty() || rest[0] != '\'' ? rest.npos : rest.find('\'', 1);
         if (end == rest.npos) {
@@ -96,14 +96,14 @@ public:
         }
         return rest.substr(1, end - 1);
     }
-    [[gnu::cold]] bool is_true(std::string_view key) const {
+    [[gnu::noinline]] bool is_true(std::string_view key) const {
         std::string_view const rest = after(key);
         if (!rest.starts_with("True") && !rest.starts_with("False")) {
             fail(key, "True or False");
         }
         return rest[0] == 'T';
     }
-    [[gnu::cold]] std::vector<size_t> sizes(std::string_view key) const {
+    [[gnu::noinline]] std::vector<size_t> sizes(std::string_view key) const {
         std::string_view rest = after(key);
         size_t const end = rest.find(')');
         if (rest.empty() || rest[0] != '(' || end == rest.npos) {
@@ -128,7 +128,7 @@ public:
     }
 
 private:
-    [[gnu::cold]] std::string_view after(std::string_view key) const {
+    [[gnu::noinline]] std::string_view after(std::string_view key) const {
         size_t const at = text_.find(string_of({'\'', key, "':"}));
         if (at == text_.npos) {
             fail(key, "it");
@@ -157,7 +157,7 @@ constexpr struct {
                  {"i2", dtype::i16},     {"u4", dtype::u32}, {"i4", dtype::i32}, {"u8", dtype::u64},
                  {"i8", dtype::i64},     {"f4", dtype::f32}, {"f8", dtype::f64}};
 
-[[gnu::cold]] inline dtype npy_type(std::string_view descr, std::string const& file) {
+[[gnu::noinline]] inline dtype npy_type(std::string_view descr, std::string const& file) {
     constexpr std::string_view orders = "<>=|";
     for (auto const& known : npy_types) {
         if (descr.size() == 3 && orders.find(descr[0]) != orders.npos &&
@@ -174,7 +174,7 @@ constexpr struct {
 
 // The array in a file. Throws file_error unless the header is valid, the order is row-major (C) and
 // exactly as many bytes follow as the header announces.
-[[gnu::cold]] inline npy_array read_npy(source& in) {
+[[gnu::noinline]] inline npy_array read_npy(source& in) {
     unsigned char magic[8];
     in.fill(magic, "the NumPy header");
     constexpr unsigned char expected[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -248,21 +248,13 @@ void write_npy(std::string const& path, std::span<size_t const> shape, std::span
         throw file_error(path, {"a NumPy header cannot hold a shape of ", shape.size(),
                                 " axes; write it with fewer"});
     }
-    bytes content{0x93,
-                  'N',
-                  'U',
-                  'M',
-                  'P',
-                  'Y',
-                  1,
-                  0,
-                  static_cast<unsigned char>(header.size()),
-                  static_cast<unsigned char>(header.size() >> 8)};
-    content.insert(content.end(), header.begin(), header.end());
-    auto const* const first = reinterpret_cast<unsigned char const*>(values.data());
-    content.insert(content.end(), first, first + values.size_bytes());
+    std::string start{"\x93NUMPY\1\0", 8};
+    start += static_cast<char>(header.size());
+    start += static_cast<char>(header.size() >> 8);
     atomic_file file{path};
-    file.write(content);
+    file.write(start);
+    file.write(header);
+    file.write({reinterpret_cast<unsigned char const*>(values.data()), values.size_bytes()});
     file.commit();
 }
 

@@ -16,7 +16,7 @@ namespace castnet::io::inline CASTNET_GZIP_SUPPORT {
 class npz_file {
 public:
     // Throws file_error unless the archive's directory is valid and names every array once.
-    [[gnu::cold]] explicit npz_file(source& in)
+    [[gnu::noinline]] explicit npz_file(source& in)
         : file_{in.file()}, archive_{in.read_up_to(in.remaining())} {
         for (auto& member : detail::zip_reader{archive_, file_}.members()) {
             constexpr std::string_view ending = ".npy";
@@ -47,7 +47,7 @@ public:
     // An array. Throws file_error where there is none of this name, or it is damaged, is no
     // array of numbers, or takes more than `most` bytes with its header (compressed zeros take a
     // thousandth of their size in the file).
-    [[gnu::cold]] npy_array at(std::string_view name, size_t most = size_t{1} << 32) const {
+    [[gnu::noinline]] npy_array at(std::string_view name, size_t most = size_t{1} << 32) const {
         auto const* const found = find(name);
         if (found == nullptr) {
             std::string all;
@@ -87,7 +87,7 @@ private:
             : source{in.file()}, in_{in}, member_{member} {}
 
     private:
-        [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
+        [[gnu::noinline]] size_t read_some(std::span<unsigned char> out) override {
             size_t const got = in_.read(out);
             crc_ = crc32(out.first(got), crc_);
             bool const at_end = got < out.size();

@@ -18,7 +18,7 @@ class safetensors_file {
 public:
     // Throws file_error unless the file is valid to the letter: every byte of data belongs to
     // exactly one tensor, and every name occurs once.
-    [[gnu::cold]] explicit safetensors_file(source& in) try : file_{in.file()} {
+    [[gnu::noinline]] explicit safetensors_file(source& in) try : file_{in.file()} {
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");
         if (size > detail::largest_header) {
             throw file_error(file_,
@@ -94,9 +94,9 @@ inline safetensors_file load_safetensors(std::string const& path) {
 // of `tensors`. Atomic: see atomic_file. Throws file_error, also for a name that occurs twice or is
 // not UTF-8, for a tensor whose bytes do not fill its shape, and for more than 64 axes or 65,536
 // keys of metadata, which would not be read; then nothing is written.
-[[gnu::cold]] inline void save_safetensors(std::string const& path,
-                                           std::span<stored_tensor const> tensors,
-                                           safetensors_metadata const& metadata = {}) {
+[[gnu::noinline]] inline void save_safetensors(std::string const& path,
+                                               std::span<stored_tensor const> tensors,
+                                               safetensors_metadata const& metadata = {}) {
     auto const by_name = detail::sorted(tensors.data(), tensors.size(), detail::by_name{});
     for (size_t i = 1; i < by_name.size(); ++i) {
         detail::check_names(*by_name[i - 1], *by_name[i], path);

@@ -55,7 +55,7 @@ public:
     virtual size_t remaining() const { return unknown; }
 
     // Fills `out`, with fewer bytes only at the end; returns their number.
-    [[gnu::cold]] size_t read(std::span<unsigned char> out) {
+    [[gnu::noinline]] size_t read(std::span<unsigned char> out) {
         size_t filled = 0;
         while (filled < out.size()) {
             size_t const got = read_some(out.subspan(filled));
@@ -69,7 +69,7 @@ public:
     }
 
     // The next `count` bytes, or as many as there are.
-    [[gnu::cold]] bytes read_up_to(size_t count) {
+    [[gnu::noinline]] bytes read_up_to(size_t count) {
         try {
             bytes taken;
             size_t filled = 0;
@@ -90,7 +90,7 @@ public:
 
     // All bytes that are left. Throws where they are more than `most`, before they are read if
     // their number is known.
-    [[gnu::cold]] bytes read_all(size_t most) {
+    [[gnu::noinline]] bytes read_all(size_t most) {
         auto const check = [&](bool fits) {
             if (!fits) {
                 throw file_error(file_, {"holds more than ", most, " bytes"});
@@ -104,7 +104,7 @@ public:
     }
 
     // The next `count` bytes; `what` they are is for the message when there are fewer.
-    [[gnu::cold]] bytes take(size_t count, std::string_view what) {
+    [[gnu::noinline]] bytes take(size_t count, std::string_view what) {
         auto const start = position_;
         check_remaining(count, what);
         auto taken = read_up_to(count);
@@ -115,7 +115,7 @@ public:
     }
 
     // The same into `out`, which is filled.
-    [[gnu::cold]] void fill(std::span<unsigned char> out, std::string_view what) {
+    [[gnu::noinline]] void fill(std::span<unsigned char> out, std::string_view what) {
         auto const start = position_;
         if (auto const got = read(out); got < out.size()) {
             cut_short(start, what, out.size(), got);
@@ -133,14 +133,14 @@ public:
     }
 
     // Throws where fewer than `count` bytes are left, as far as that is known.
-    [[gnu::cold]] void check_remaining(size_t count, std::string_view what) const {
+    [[gnu::noinline]] void check_remaining(size_t count, std::string_view what) const {
         if (count > remaining()) {
             cut_short(position_, what, count, remaining());
         }
     }
 
     // Throws unless all bytes have been read; `what` ends here.
-    [[gnu::cold]] void check_end(std::string_view what) {
+    [[gnu::noinline]] void check_end(std::string_view what) {
         unsigned char next[1];
         if (read(next) != 0) {
             throw file_error(file_, {"byte ", position_ - 1, ": found more bytes after ", what,

@@ -16,7 +16,7 @@ namespace detail {
 
 // "(2, 3)"
 template <class Extents>
-[[gnu::cold]] std::string text_of_extents(Extents const& extents, size_t rank) {
+[[gnu::noinline]] std::string text_of_extents(Extents const& extents, size_t rank) {
     std::string text = "(";
     for (size_t axis = 0; axis < rank; ++axis) {
         append(text, {axis > 0 ? ", " : "", extents[axis]});

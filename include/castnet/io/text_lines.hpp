@@ -15,7 +15,7 @@ class text_lines {
 public:
     // Throws file_error for a text of more than `most` bytes, that does not fit into memory, or
     // that its mark says is in UTF-16.
-    [[gnu::cold]] explicit text_lines(source& in, size_t most = default_most) try
+    [[gnu::noinline]] explicit text_lines(source& in, size_t most = default_most) try
         : file_{in.file()}, text_{std::make_shared<bytes const>(in.read_all(most))} {
         auto const all = whole();
         size_t begin = detail::byte_order_mark(all, file_);

@@ -47,7 +47,7 @@ constexpr bool widens_to(dtype type) {
 
 // The elements of a tensor whose type widens_to<T>.
 template <std::floating_point T>
-[[gnu::cold]] std::vector<T> widened(stored_tensor const& t) {
+[[gnu::noinline]] std::vector<T> widened(stored_tensor const& t) {
     switch (t.type) {
     case dtype::f16:
         return detail::converted<std::uint16_t, T>(t, detail::float_of_half);

@@ -41,7 +41,7 @@ public:
 
     // The points of both curves, by rising thresholds. A rate is 0 where it would divide by 0, and
     // the precision of no decisions 1 (as in scikit-learn).
-    [[gnu::cold]] std::vector<roc_point> roc() const {
+    [[gnu::noinline]] std::vector<roc_point> roc() const {
         std::vector<roc_point> points;
         for (size_t i = 0; i < Thresholds; ++i) {
             points.push_back({threshold(i), ratio(false_alarms_[i], false_alarms_[0], 0),
@@ -49,7 +49,7 @@ public:
         }
         return points;
     }
-    [[gnu::cold]] std::vector<precision_recall_point> precision_recall() const {
+    [[gnu::noinline]] std::vector<precision_recall_point> precision_recall() const {
         std::vector<precision_recall_point> points;
         for (size_t i = 0; i < Thresholds; ++i) {
             points.push_back({threshold(i), ratio(hits_[i], hits_[0], 0),
@@ -70,7 +70,7 @@ public:
     // The area under the curve of precision over recall, between whose points both counts grow
     // evenly (Davis and Goadrich, 2006: "The relationship between precision-recall and ROC
     // curves"); 0 where no target is 1.
-    [[gnu::cold]] double precision_recall_area() const {
+    [[gnu::noinline]] double precision_recall_area() const {
         double sum = 0;
         for (size_t i = 0; i + 1 < Thresholds; ++i) {
             double const fewer = hits_[i + 1] + false_alarms_[i + 1];

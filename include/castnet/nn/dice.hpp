@@ -15,7 +15,7 @@ struct dice_loss {
     static constexpr char const* name = "dice";
     static constexpr bool labels = false;
     scalar smooth = 1e-7;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"smooth", smooth.value}});
     }
 

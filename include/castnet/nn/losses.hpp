@@ -166,7 +166,7 @@ struct smoothed_categorical_cross_entropy_loss {
     static constexpr char const* name = "smoothed_categorical_cross_entropy";
     static constexpr bool labels = false;
     scalar smoothing = 0.1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"smoothing", smoothing.value, hyperparameter::below_one}});
     }
@@ -187,7 +187,7 @@ struct focal_cross_entropy_loss {
     static constexpr bool labels = true;
     scalar alpha = 0.25;
     scalar gamma = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"alpha", alpha.value}, {"gamma", gamma.value}});
     }
 
@@ -221,7 +221,7 @@ struct binary_focal_cross_entropy_loss {
     static constexpr bool labels = false;
     scalar alpha = 0.25;
     scalar gamma = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"alpha", alpha.value, hyperparameter::fraction}, {"gamma", gamma.value}});
     }
@@ -263,7 +263,7 @@ struct huber_loss {
     static constexpr char const* name = "huber";
     static constexpr bool labels = false;
     scalar delta = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"delta", delta.value, hyperparameter::positive}});
     }
 

@@ -71,7 +71,7 @@ struct precision_metric {
     static constexpr char const* name = "precision";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"threshold", threshold.value, hyperparameter::fraction}});
     }
@@ -91,7 +91,7 @@ struct recall_metric {
     static constexpr char const* name = "recall";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"threshold", threshold.value, hyperparameter::fraction}});
     }
@@ -112,7 +112,7 @@ struct f_beta_metric {
     static constexpr bool labels = false;
     scalar beta = 1;
     scalar threshold = 0.5;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"beta", beta.value}, {"threshold", threshold.value, hyperparameter::fraction}});
     }
@@ -132,7 +132,7 @@ struct f1_metric {
     static constexpr char const* name = "f1";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"threshold", threshold.value, hyperparameter::fraction}});
     }

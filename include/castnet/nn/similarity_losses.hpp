@@ -40,7 +40,7 @@ struct triplet_margin_loss {
     static constexpr bool labels = false;
     using target_shape = shape<1>;
     scalar margin = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"margin", margin.value}});
     }
 
@@ -61,7 +61,7 @@ struct contrastive_loss {
     static constexpr bool labels = false;
     using target_shape = shape<1>;
     scalar margin = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"margin", margin.value}});
     }
 

@@ -17,7 +17,7 @@ struct adagrad {
     double weight_decay = 0;
     static constexpr char const* name = "adagrad";
     static constexpr int slots = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"epsilon", epsilon},
                                               {"weight_decay", weight_decay}});
@@ -49,7 +49,7 @@ struct adadelta {
     double weight_decay = 0;
     static constexpr char const* name = "adadelta";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"rho", rho, hyperparameter::below_one},
                                               {"epsilon", epsilon},

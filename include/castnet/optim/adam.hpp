@@ -20,7 +20,7 @@ struct adam {
     double weight_decay = 0;
     static constexpr char const* name = "adam";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"beta_1", beta_1, hyperparameter::below_one},
                                               {"beta_2", beta_2, hyperparameter::below_one},
@@ -65,7 +65,7 @@ struct adamw {
     double weight_decay = 1e-2;
     static constexpr char const* name = "adamw";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
     }
     static constexpr bool not_negative(int slot) { return slot == 1; }
@@ -89,7 +89,7 @@ struct amsgrad {
     double weight_decay = 0;
     static constexpr char const* name = "amsgrad";
     static constexpr int slots = 3;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
     }
     static constexpr bool not_negative(int slot) { return slot != 0; }
@@ -124,7 +124,7 @@ struct nadam {
     double momentum_decay = 4e-3;
     static constexpr char const* name = "nadam";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"beta_1", beta_1, hyperparameter::below_one},
                                               {"beta_2", beta_2, hyperparameter::below_one},

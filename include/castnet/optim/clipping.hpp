@@ -25,7 +25,7 @@ struct clips_once {
     static constexpr bool checked = true;
 };
 
-[[gnu::cold]] inline void check_limit(char const* call, char const* what, double limit) {
+[[gnu::noinline]] inline void check_limit(char const* call, char const* what, double limit) {
     if (!(limit > 0 && limit <= std::numeric_limits<double>::max())) {
         throw error(
             {"castnet: ", call, ": ", what, " is ", limit, ", expected a finite number above 0"});
@@ -79,7 +79,7 @@ struct norm_clipped : Optimizer {
     double max_norm = 1;
     static constexpr char const* name =
         detail::name_of_wrapped<Optimizer, "clip_norm">::text.data();
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(*this, {"max_norm", max_norm});
     }
 
@@ -107,7 +107,7 @@ struct each_norm_clipped : Optimizer {
     double max_norm = 1;
     static constexpr char const* name =
         detail::name_of_wrapped<Optimizer, "clip_each_norm">::text.data();
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(*this, {"max_norm", max_norm});
     }
 
@@ -133,7 +133,7 @@ struct value_clipped : Optimizer {
     double max_value = 1;
     static constexpr char const* name =
         detail::name_of_wrapped<Optimizer, "clip_value">::text.data();
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(*this, {"max_value", max_value});
     }
 

@@ -18,7 +18,7 @@ struct averaging : Optimizer {
     double average_decay = 0.999;
     static constexpr char const* name = detail::name_of_wrapped<Optimizer, "ema">::text.data();
     static constexpr int slots = Optimizer::slots + 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(
             *this, {"average_decay", average_decay, hyperparameter::below_one});
     }

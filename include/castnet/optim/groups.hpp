@@ -34,11 +34,11 @@ struct grouped : Optimizer {
     static constexpr char const* name = detail::name_of_wrapped<Optimizer, "groups">::text.data();
     static constexpr int group_count = int(Count) + 1;
 
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return with_factors(std::make_index_sequence<Count>{});
     }
     // The number of a parameter's group: the first whose pattern its name is like.
-    [[gnu::cold]] int group_of(std::string_view parameter) const {
+    [[gnu::noinline]] int group_of(std::string_view parameter) const {
         int number = 0;
         while (number < int(Count) &&
                !detail::matches(all_groups[std::size_t(number)].names, parameter)) {
@@ -47,7 +47,7 @@ struct grouped : Optimizer {
         return number;
     }
     // "*.bias, head.*", in checkpoints and messages.
-    [[gnu::cold]] std::string group_names() const {
+    [[gnu::noinline]] std::string group_names() const {
         std::string names;
         for (parameter_group const& g : all_groups) {
             names += (names.empty() ? "" : ", ") + g.names;
@@ -95,7 +95,7 @@ private:
     template <fixed_string Text, std::size_t Number>
     static constexpr auto numbered = detail::numbered<Text, Number>();
     template <std::size_t... I>
-    [[gnu::cold]] auto with_factors(std::index_sequence<I...>) const {
+    [[gnu::noinline]] auto with_factors(std::index_sequence<I...>) const {
         std::array<hyperparameter, 3 * Count> const factors{
             hyperparameter{numbered<"rate_of_group_", I>.text, all_groups[I].rate}...,
             hyperparameter{numbered<"decay_of_group_", I>.text, all_groups[I].decay}...,
@@ -120,8 +120,8 @@ private:
 // group.
 template <class Optimizer, class... Group>
     requires(sizeof...(Group) > 0 && (std::same_as<Group, parameter_group> && ...))
-[[gnu::cold]] grouped<Optimizer, sizeof...(Group)> groups(Optimizer const& optimizer,
-                                                          Group const&... group) {
+[[gnu::noinline]] grouped<Optimizer, sizeof...(Group)> groups(Optimizer const& optimizer,
+                                                              Group const&... group) {
     static_assert(detail::groups_are_outermost<Optimizer>::checked);
     return {optimizer, {group...}};
 }

@@ -21,7 +21,7 @@ struct lamb {
     double weight_decay = 1e-2; // a part of the step, before its length is set
     static constexpr char const* name = "lamb";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const { return as_adam().hyperparameters(); }
+    [[gnu::noinline]] auto hyperparameters() const { return as_adam().hyperparameters(); }
     static constexpr bool not_negative(int slot) { return slot == 1; }
 
     template <class T>

@@ -18,7 +18,7 @@ struct lion {
     double weight_decay = 0;
     static constexpr char const* name = "lion";
     static constexpr int slots = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"beta_1", beta_1, hyperparameter::below_one},
                                               {"beta_2", beta_2, hyperparameter::below_one},

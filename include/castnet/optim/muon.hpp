@@ -34,7 +34,7 @@ struct muon {
     bool orthogonal = true; // false: all parameters move by AdamW
     static constexpr char const* name = "muon";
     static constexpr int slots = 2;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"momentum", momentum, hyperparameter::below_one},
                                               {"weight_decay", weight_decay},

@@ -18,7 +18,7 @@ struct rmsprop {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop";
     static constexpr int slots = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
                                               {"alpha", alpha, hyperparameter::below_one},
                                               {"epsilon", epsilon},
@@ -52,7 +52,7 @@ struct rmsprop_momentum {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop_momentum";
     static constexpr int slots = 3;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"learning_rate", learning_rate},
              {"alpha", alpha, hyperparameter::below_one},

@@ -15,7 +15,7 @@ struct sgd {
     double weight_decay = 0;
     static constexpr char const* name = "sgd";
     static constexpr int slots = 0;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"learning_rate", learning_rate}, {"weight_decay", weight_decay}});
     }
@@ -43,7 +43,7 @@ struct momentum {
     double weight_decay = 0;
     static constexpr char const* name = "momentum";
     static constexpr int slots = 1;
-    [[gnu::cold]] auto hyperparameters() const {
+    [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"learning_rate", learning_rate},
              {"momentum", momentum, hyperparameter::below_one},

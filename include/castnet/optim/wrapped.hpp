@@ -66,7 +66,7 @@ struct lazy_without_averages {
 
 // The optimizer's numbers and one more.
 template <class Optimizer>
-[[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter another) {
+[[gnu::noinline]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter another) {
     if constexpr (requires { optimizer.hyperparameters(); }) {
         auto const own = optimizer.hyperparameters();
         std::array<hyperparameter, own.size() + 1> all{another};

@@ -38,7 +38,7 @@ constexpr DLDataType dlpack_type() {
 }
 
 // "float32", "type 4 of 16 bits"
-[[gnu::cold]] inline std::string dlpack_name(DLDataType type) {
+[[gnu::noinline]] inline std::string dlpack_name(DLDataType type) {
     char const* const names[] = {"int", "uint", "float"};
     std::string text =
         type.code < 3
@@ -51,7 +51,7 @@ constexpr DLDataType dlpack_type() {
 }
 
 template <class Extents>
-[[gnu::cold]] std::string dlpack_extents(Extents const* extents, size_t rank) {
+[[gnu::noinline]] std::string dlpack_extents(Extents const* extents, size_t rank) {
     std::string text = "(";
     for (size_t axis = 0; axis != rank; ++axis) {
         append(text, {axis > 0 ? ", " : "", extents[axis]});

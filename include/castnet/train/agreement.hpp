@@ -23,8 +23,8 @@
 
 namespace castnet::detail {
 
-[[gnu::cold]] inline digest digest_of(std::span<std::size_t const> samples,
-                                      std::span<float const> class_weights) {
+[[gnu::noinline]] inline digest digest_of(std::span<std::size_t const> samples,
+                                          std::span<float const> class_weights) {
     digest d;
     for (std::size_t number : samples) {
         d.take(number);
@@ -35,7 +35,7 @@ namespace castnet::detail {
     return d;
 }
 
-[[gnu::cold]] inline digest digest_of(std::span<unsigned char const> flags) {
+[[gnu::noinline]] inline digest digest_of(std::span<unsigned char const> flags) {
     digest d;
     for (unsigned char flag : flags) {
         d.take(flag);
@@ -46,17 +46,17 @@ namespace castnet::detail {
 // Settings as text: a line of name and value for each; the first is the call.
 class settings {
 public:
-    [[gnu::cold]] explicit settings(char const* call) { add("call", call); }
+    [[gnu::noinline]] explicit settings(char const* call) { add("call", call); }
 
-    [[gnu::cold]] void add(std::string_view name, text_piece value) {
+    [[gnu::noinline]] void add(std::string_view name, text_piece value) {
         append(text_, {name, separator, value, '\n'});
     }
-    [[gnu::cold]] void add_exactly(std::string_view name, double value) {
+    [[gnu::noinline]] void add_exactly(std::string_view name, double value) {
         char digits[32]; // as few as round-trip
         char const* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
         add(name, std::string_view{digits, end});
     }
-    [[gnu::cold]] void add(std::string_view name, digest const& d) {
+    [[gnu::noinline]] void add(std::string_view name, digest const& d) {
         add(name, hexadecimal(d.value()));
     }
 
@@ -66,7 +66,7 @@ public:
     struct difference {
         std::string_view name, a, b;
     };
-    [[gnu::cold]] static difference first_difference(std::string_view a, std::string_view b) {
+    [[gnu::noinline]] static difference first_difference(std::string_view a, std::string_view b) {
         for (;;) {
             std::string_view const left = line(a), right = line(b);
             if (left != right || (a.empty() && b.empty())) {
@@ -108,7 +108,7 @@ private:
 // Throws castnet::error with the difference on all replicas unless all have the same settings. If
 // they do, each sends a few bytes only.
 template <class Communicator>
-[[gnu::cold]] void require_same(Communicator& others, settings const& mine) {
+[[gnu::noinline]] void require_same(Communicator& others, settings const& mine) {
     char const* const what = "comparison of what replicas do";
     std::string const& text = mine.text();
     digest d;
@@ -146,8 +146,8 @@ template <class Communicator>
 }
 
 // Values of a column per sample.
-[[gnu::cold]] inline void take_sample(digest& d, data::column const& c, std::size_t sample,
-                                      std::size_t count) {
+[[gnu::noinline]] inline void take_sample(digest& d, data::column const& c, std::size_t sample,
+                                          std::size_t count) {
     std::vector<float> values(count);
     c.copy(sample * count, count, values.data());
     for (float x : values) {
@@ -158,7 +158,7 @@ template <class Communicator>
 // Records the size of a data set; of one in memory (data::dataset) also the values of at most 64
 // samples between the first and the last. Others may be slow to read, or random.
 template <class Data>
-[[gnu::cold]] void add_data(settings& s, std::string const& name, Data const& data) {
+[[gnu::noinline]] void add_data(settings& s, std::string const& name, Data const& data) {
     s.add("samples of " + name, data.size());
     if constexpr (requires { data.template column_of<0>().size(); }) {
         digest d;
@@ -186,7 +186,7 @@ template <class Data>
 // Records the optimizer's hyperparameters, if it lists them; otherwise its results for two
 // parameters in the first steps.
 template <class T, class Optimizer>
-[[gnu::cold]] void add_optimizer(settings& s, Optimizer const& o) {
+[[gnu::noinline]] void add_optimizer(settings& s, Optimizer const& o) {
     if constexpr (requires { o.hyperparameters(); }) {
         for (auto const& h : o.hyperparameters()) {
             s.add_exactly(string_of({"the optimizer's ", h.name}), double(h.value));
@@ -207,7 +207,7 @@ template <class T, class Optimizer>
 }
 
 // Records the learning rates of at most 16 steps between the first and the last.
-[[gnu::cold]] inline void add_schedule(settings& s, schedule const& rate, std::uint64_t total) {
+[[gnu::noinline]] inline void add_schedule(settings& s, schedule const& rate, std::uint64_t total) {
     s.add("a schedule", rate ? "set" : "not set");
     std::uint64_t const looked_at = rate ? std::min<std::uint64_t>(total, 16) : 0;
     for (std::uint64_t k = 0; k < looked_at; ++k) {
@@ -216,13 +216,14 @@ template <class T, class Optimizer>
     }
 }
 
-[[gnu::cold]] inline void add_scalars(settings& s, std::span<double const> of_loss_and_metrics) {
+[[gnu::noinline]] inline void add_scalars(settings& s,
+                                          std::span<double const> of_loss_and_metrics) {
     for (std::size_t i = 0; i < of_loss_and_metrics.size(); ++i) {
         s.add_exactly(string_of({"scalar ", i, " of loss and metrics"}), of_loss_and_metrics[i]);
     }
 }
 
-[[gnu::cold]] inline void add_class_weights(settings& s, std::span<float const> weights) {
+[[gnu::noinline]] inline void add_class_weights(settings& s, std::span<float const> weights) {
     s.add("class weights", weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
         s.add_exactly(string_of({"the weight of class ", i}), double(weights[i]));

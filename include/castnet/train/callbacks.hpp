@@ -29,7 +29,7 @@ enum class better : unsigned char { automatic, lower, higher };
 
 namespace detail {
 
-[[gnu::cold]] inline bool grows(std::string const& column, better which) {
+[[gnu::noinline]] inline bool grows(std::string const& column, better which) {
     if (which != better::automatic) {
         return which == better::higher;
     }
@@ -44,7 +44,7 @@ namespace detail {
 }
 
 // The best epoch so far; 0 where there is none.
-[[gnu::cold]] inline int best_epoch(history const& h, std::string const& column, better which) {
+[[gnu::noinline]] inline int best_epoch(history const& h, std::string const& column, better which) {
     return (grows(column, which) ? h.highest(column) : h.lowest(column)).epoch;
 }
 
@@ -59,12 +59,12 @@ struct early_stopping {
     double least_change = 0;
     better best = better::automatic;
 
-    [[gnu::cold]] void begin_fit(history const& h) const {
+    [[gnu::noinline]] void begin_fit(history const& h) const {
         static_cast<void>(h[monitor]);
         detail::check_hyperparameters(
             "early_stopping", {{"patience", double(patience)}, {"least_change", least_change}});
     }
-    [[gnu::cold]] void end_epoch(epoch_report& report) const {
+    [[gnu::noinline]] void end_epoch(epoch_report& report) const {
         auto const column = report.history[monitor];
         double const toward = detail::grows(monitor, best) ? -1 : 1;
         double least = std::numeric_limits<double>::infinity();
@@ -93,7 +93,7 @@ struct reduce_on_plateau {
     double least = 0;
     better best = better::automatic;
 
-    [[gnu::cold]] void begin_fit(history const& h) const {
+    [[gnu::noinline]] void begin_fit(history const& h) const {
         static_cast<void>(h[monitor]);
         detail::check_hyperparameters("reduce_on_plateau",
                                       {{"factor", factor, hyperparameter::below_one},
@@ -102,7 +102,7 @@ struct reduce_on_plateau {
                                        {"cooldown", double(cooldown)},
                                        {"least", least, hyperparameter::fraction}});
     }
-    [[gnu::cold]] double rate_factor(history const& h) const {
+    [[gnu::noinline]] double rate_factor(history const& h) const {
         bool const growing = detail::grows(monitor, best);
         double reached = growing ? -std::numeric_limits<double>::infinity()
                                  : std::numeric_limits<double>::infinity();
@@ -132,7 +132,7 @@ struct csv_log {
     std::string file;
 
     void check_files(history const&) const { io::check_writable(file); }
-    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+    [[gnu::noinline]] void end_epoch(epoch_report const& report) const {
         if (report.rank == 0) {
             report.history.save_csv(file);
         }
@@ -154,15 +154,17 @@ public:
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
 
     void check_files(history const&) const { io::check_writable(file_); }
-    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[options_.monitor]); }
-    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+    [[gnu::noinline]] void begin_fit(history const& h) const {
+        static_cast<void>(h[options_.monitor]);
+    }
+    [[gnu::noinline]] void end_epoch(epoch_report const& report) const {
         bool const improved =
             detail::best_epoch(report.history, options_.monitor, options_.best) == report.epoch;
         if (improved && report.rank == 0) {
             save(*model_, file_);
         }
     }
-    [[gnu::cold]] void end_fit(history const& h) const {
+    [[gnu::noinline]] void end_fit(history const& h) const {
         if (options_.restore && detail::best_epoch(h, options_.monitor, options_.best) > 0) {
             load(*model_, file_);
         }
@@ -195,11 +197,11 @@ public:
         }
     }
 
-    [[gnu::cold]] void check_files(history const& h) const {
+    [[gnu::noinline]] void check_files(history const& h) const {
         int const saved = int(h.epochs()) / options_.every;
         io::check_writable(name_of((saved + 1) * options_.every));
     }
-    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+    [[gnu::noinline]] void end_epoch(epoch_report const& report) const {
         if (report.epoch % options_.every != 0) {
             return;
         }

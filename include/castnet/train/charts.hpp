@@ -26,11 +26,11 @@ struct chart_style {
     bool filled = false;    // the area below a curve
 };
 
-[[gnu::cold]] inline std::string rounded(double x) {
+[[gnu::noinline]] inline std::string rounded(double x) {
     return digits_of(x, 3);
 }
 
-[[gnu::cold]] inline std::string svg_begin(double width, double height) {
+[[gnu::noinline]] inline std::string svg_begin(double width, double height) {
     return string_of({"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ",
                       height, "\" width=\"", width, "\" height=\"", height, "\" role=\"img\">\n"});
 }
@@ -45,7 +45,7 @@ struct chart_axis {
 };
 
 // The multiples of 1, 2 or 5 times a power of ten on an axis, about five of them.
-[[gnu::cold]] inline std::vector<double> round_numbers(double least, double most) {
+[[gnu::noinline]] inline std::vector<double> round_numbers(double least, double most) {
     double const about = (most - least) / 5, power = std::pow(10, std::floor(std::log10(about)));
     double const times = about / power, step = power * (times <= 2 ? 2 : times <= 5 ? 5 : 10);
     double const first = std::ceil(least / step);
@@ -57,8 +57,8 @@ struct chart_axis {
 }
 
 // Names of round numbers to the left of a chart, and lines at them across it.
-[[gnu::cold]] inline void append_value_axis(std::string& svg, chart_axis const& y, double left,
-                                            double right) {
+[[gnu::noinline]] inline void append_value_axis(std::string& svg, chart_axis const& y, double left,
+                                                double right) {
     for (double const value : round_numbers(y.least, y.most)) {
         double const at = y.at(value);
         append(svg, {"<line class=\"grid\" x1=\"", left, "\" x2=\"", right, "\" y1=\"", at,
@@ -67,8 +67,8 @@ struct chart_axis {
     }
 }
 
-[[gnu::cold]] inline chart_axis value_axis(std::vector<curve> const& curves, bool from_zero,
-                                           double begin, double end) {
+[[gnu::noinline]] inline chart_axis value_axis(std::vector<curve> const& curves, bool from_zero,
+                                               double begin, double end) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     for (curve const& c : curves) {
         for (double const x : c.values) {
@@ -89,8 +89,8 @@ struct chart_axis {
 }
 
 // Curves in one frame, with their names above it.
-[[gnu::cold]] inline std::string line_chart(std::vector<curve> const& curves,
-                                            chart_style const& style = {}) {
+[[gnu::noinline]] inline std::string line_chart(std::vector<curve> const& curves,
+                                                chart_style const& style = {}) {
     constexpr double width = 560, height = 250, left = 64, top = 30, right = 548, bottom = 222;
     std::size_t longest = 1;
     for (curve const& c : curves) {
@@ -137,7 +137,7 @@ struct bar {
 };
 
 // Horizontal bars, one below the other.
-[[gnu::cold]] inline std::string bar_chart(std::vector<bar> const& bars) {
+[[gnu::noinline]] inline std::string bar_chart(std::vector<bar> const& bars) {
     constexpr double width = 760, left = 330, row = 18;
     double most = 0;
     for (bar const& b : bars) {

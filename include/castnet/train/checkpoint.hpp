@@ -34,9 +34,9 @@ inline std::string slot_name(int slot, ir::placed_parameter const& p) {
 }
 
 template <class T>
-[[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
-                                 std::vector<T> const& values, bool not_negative,
-                                 char const* advice) {
+[[gnu::noinline]] void check_numbers(std::string const& file, std::string const& name,
+                                     std::vector<T> const& values, bool not_negative,
+                                     char const* advice) {
     for (T const x : values) {
         if (!is_finite(double(x)) || (not_negative && x < 0)) {
             throw file_error(
@@ -93,7 +93,7 @@ namespace detail {
 // Throws file_error unless all numbers of a checkpoint are T: others would be rounded, or would
 // have been rounded, in each step.
 template <class T>
-[[gnu::cold]] void check_element_type(io::safetensors_file const& file) {
+[[gnu::noinline]] void check_element_type(io::safetensors_file const& file) {
     for (io::stored_tensor const& t : file.entries()) {
         if (t.type != io::dtype_of<T>) {
             throw file_error(file.file_name(),

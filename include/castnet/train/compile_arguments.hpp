@@ -172,7 +172,7 @@ constexpr compile_mistake mistake_in_metric(type_list<Output, More...>) {
 }
 
 // Throws castnet::error where a number of the loss or a metric is not finite.
-[[gnu::cold]] inline void check_scalars(std::span<double const> all) {
+[[gnu::noinline]] inline void check_scalars(std::span<double const> all) {
     for (size_t i = 0; i < all.size(); ++i) {
         if (!is_finite(all[i])) {
             throw error({"castnet: compile: scalar ", i, " of loss and metrics is ", all[i],

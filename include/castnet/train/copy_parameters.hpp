@@ -16,7 +16,8 @@ namespace detail {
 
 // Throws castnet::error unless From has a parameter of the name and the shape of p.
 template <class From>
-[[gnu::cold]] void check_same_parameter(ir::placed_parameter const& p, std::string const& name) {
+[[gnu::noinline]] void check_same_parameter(ir::placed_parameter const& p,
+                                            std::string const& name) {
     for (size_t i = 0; i < From::parameter_tensors(); ++i) {
         ir::placed_parameter const& other = From::parameter_at(i);
         if (other.name.text() == name) {

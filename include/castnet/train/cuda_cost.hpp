@@ -69,7 +69,7 @@ constexpr double cuda_floor(Training const&, gpu_limits const& gpu) {
 
 // The cost of a training step in words: "step: 135.137 GB moved, 6220.1 GFLOP in products, …".
 template <detail::OnGpu Training>
-[[gnu::cold]] std::string cost_report(Training const& training) {
+[[gnu::noinline]] std::string cost_report(Training const& training) {
     step_cost const cost = cuda_cost(training);
     return string_of({"step: ", cost.bytes / 1e9, " GB moved, ", cost.product_flops / 1e9,
                       " GFLOP in products, ", cost.other_flops / 1e9, " GFLOP in other kernels, ",
@@ -77,7 +77,7 @@ template <detail::OnGpu Training>
 }
 // With the floor of a GPU with these limits.
 template <detail::OnGpu Training>
-[[gnu::cold]] std::string cost_report(Training const& training, gpu_limits const& gpu) {
+[[gnu::noinline]] std::string cost_report(Training const& training, gpu_limits const& gpu) {
     return string_of({cost_report(training), "floor: ", 1e3 * cuda_floor(training, gpu), " ms\n"});
 }
 

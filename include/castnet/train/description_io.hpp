@@ -12,7 +12,7 @@
 
 namespace castnet::detail {
 
-[[gnu::cold]] inline std::string text_of_numbers(std::vector<double> const& numbers) {
+[[gnu::noinline]] inline std::string text_of_numbers(std::vector<double> const& numbers) {
     std::string all;
     for (double const x : numbers) {
         char digits[32]; // the fewest that read back as the same double
@@ -22,8 +22,8 @@ namespace castnet::detail {
     return all;
 }
 
-[[gnu::cold]] inline void add_description(io::safetensors_metadata& metadata,
-                                          data::description const& d) {
+[[gnu::noinline]] inline void add_description(io::safetensors_metadata& metadata,
+                                              data::description const& d) {
     if (!d.classes.empty()) {
         std::string names;
         for (std::string const& name : d.classes) {
@@ -40,8 +40,8 @@ namespace castnet::detail {
 
 // Writes the description in a file's metadata to `found`, if there is one. Throws file_error for
 // one that add_description() does not write.
-[[gnu::cold]] inline void find_description(io::safetensors_metadata const& metadata,
-                                           std::string const& file, data::description& found) {
+[[gnu::noinline]] inline void find_description(io::safetensors_metadata const& metadata,
+                                               std::string const& file, data::description& found) {
     auto const text = [&](char const* key) -> std::string const* {
         auto const at = metadata.find(key);
         return at == metadata.end() ? nullptr : &at->second;

@@ -114,7 +114,7 @@ private:
 
     // Starts at the position of a checkpoint or at the beginning; all processes at that of the
     // first one.
-    [[gnu::cold]] void begin(size_t samples) {
+    [[gnu::noinline]] void begin(size_t samples) {
         if (!std::exchange(t_.resumed_, false)) {
             t_.position_ = {};
             t_.history_ = {};
@@ -159,7 +159,7 @@ private:
     }
 
     // Throws file_error where a file could not be written after the first steps.
-    [[gnu::cold]] void check_files() const {
+    [[gnu::noinline]] void check_files() const {
         if (!options_.checkpoint.file.empty()) {
             io::check_writable(options_.checkpoint.file);
         }
@@ -169,7 +169,7 @@ private:
     }
 
     template <class Data>
-    [[gnu::cold]] static void give_hints(Data const& data) {
+    [[gnu::noinline]] static void give_hints(Data const& data) {
         if constexpr (requires { requires Training::device::executor::in_host_memory; }) {
             hint_at_optimisation(is_optimised);
             hint_at_spinning(threads_spin, cpu::thread_count());
@@ -257,7 +257,7 @@ private:
     }
 
     // The factor of the learning rate that callbacks ask for.
-    [[gnu::cold]] double rate_factor() const {
+    [[gnu::noinline]] double rate_factor() const {
         double factor = 1;
         for (callback const& each : options_.callbacks) {
             factor *= each.rate_factor(t_.history_);
@@ -296,7 +296,7 @@ private:
 
     // Appends the epoch's row to the history, in the order of column_names(), and writes the
     // checkpoint.
-    [[gnu::cold]] void end_epoch(progress& bar, size_t steps, double waited) {
+    [[gnu::noinline]] void end_epoch(progress& bar, size_t steps, double waited) {
         auto& position = t_.position_;
         scores_type const trained{t_.replicas_.totals(), t_.metrics_};
         if (trained.weight == 0) {
@@ -337,7 +337,7 @@ private:
 
     // Tells callbacks of an epoch. That they have ended the fit, or seen its last epoch, is written
     // down.
-    [[gnu::cold]] void report_epoch(bool again) {
+    [[gnu::noinline]] void report_epoch(bool again) {
         auto& position = t_.position_;
         epoch_report report{int(position.epochs), t_.history_, again, t_.rank()};
         for (callback const& each : options_.callbacks) {
@@ -356,7 +356,7 @@ private:
         }
     }
 
-    [[gnu::cold]] static std::vector<std::string> column_names(bool validation) {
+    [[gnu::noinline]] static std::vector<std::string> column_names(bool validation) {
         std::vector<std::string> names;
         for (char const* prefix : {"", "val_"}) {
             for (size_t i = 0; i < scores_type::count && (*prefix == 0 || validation); ++i) {

@@ -28,13 +28,13 @@ constexpr bool threads_spin = true;
 constexpr bool threads_spin = false;
 #endif
 
-[[gnu::cold]] inline void hint(std::atomic_flag& given, std::string const& text) {
+[[gnu::noinline]] inline void hint(std::atomic_flag& given, std::string const& text) {
     if (!given.test_and_set()) {
         std::fprintf(stderr, "castnet: fit: %s\n", text.c_str());
     }
 }
 
-[[gnu::cold]] inline void hint_at_optimisation(bool optimised) {
+[[gnu::noinline]] inline void hint_at_optimisation(bool optimised) {
     static std::atomic_flag given;
     if (!optimised) {
         hint(given, "this program was compiled without optimization and is tens of times slower "
@@ -44,13 +44,13 @@ constexpr bool threads_spin = false;
 
 // `load` is a line of /proc/loadavg: whether other threads than the one that asks keep all cores
 // busy now, and have for the last minute.
-[[gnu::cold]] inline bool is_busy(char const* load, long cores) {
+[[gnu::noinline]] inline bool is_busy(char const* load, long cores) {
     long last_minute = 0, runnable = 0; // whole: the point of fractions is the locale's
     return std::sscanf(load, "%ld.%*d %*s %*s %ld/", &last_minute, &runnable) == 2 &&
            last_minute >= cores && runnable - 1 >= cores;
 }
 
-[[gnu::cold]] inline void hint_at_spinning(bool spin, int threads) {
+[[gnu::noinline]] inline void hint_at_spinning(bool spin, int threads) {
     static std::atomic_flag given;
     if (!spin || threads == 1 || std::getenv("OMP_WAIT_POLICY") != nullptr ||
         std::getenv("GOMP_SPINCOUNT") != nullptr) {
@@ -71,7 +71,7 @@ constexpr bool threads_spin = false;
 
 // Whether a product or a convolution reads this input as it is.
 template <class Plan>
-[[gnu::cold]] bool multiplies_input(Plan const& plan, size_t input) {
+[[gnu::noinline]] bool multiplies_input(Plan const& plan, size_t input) {
     return std::any_of(
         std::begin(plan.launches), std::end(plan.launches), [&](ir::kernel_launch const& s) {
             ir::array_ref const& read = plan.arrays[s.first_array];
@@ -80,7 +80,7 @@ template <class Plan>
         });
 }
 
-[[gnu::cold]] inline void hint_at_bytes(size_t input) {
+[[gnu::noinline]] inline void hint_at_bytes(size_t input) {
     static std::atomic_flag given;
     hint(given, string_of({"input ", input,
                            " is multiplied by weights as bytes of 0 to 255; scale it, as by "
@@ -89,7 +89,8 @@ template <class Plan>
 
 // For data whose columns can be looked at: bytes without a scale, as those of images.
 template <class Plan, class Data, size_t... I>
-[[gnu::cold]] void hint_at_scale(Plan const& plan, Data const& data, std::index_sequence<I...>) {
+[[gnu::noinline]] void hint_at_scale(Plan const& plan, Data const& data,
+                                     std::index_sequence<I...>) {
     // (Of an argument: what the lambda does not depend on, nvcc looks up in discarded branches,
     // too.)
     auto const look = [&]<size_t Input>(auto const& of) {

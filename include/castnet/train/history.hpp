@@ -35,7 +35,7 @@ public:
     std::vector<double> const& rows() const { return rows_; }
 
     // One number per epoch. Throws castnet::error if there is no such column.
-    [[gnu::cold]] std::vector<double> operator[](name_argument name) const {
+    [[gnu::noinline]] std::vector<double> operator[](name_argument name) const {
         std::vector<double> column;
         for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
             column.push_back(rows_[k]);
@@ -45,18 +45,18 @@ public:
 
     // The first epoch with the least or largest number of a column; NaN and infinity do not count.
     // Throws castnet::error if there is no such column.
-    [[gnu::cold]] extreme lowest(name_argument name) const { return extreme_of(name, -1); }
-    [[gnu::cold]] extreme highest(name_argument name) const { return extreme_of(name, 1); }
+    [[gnu::noinline]] extreme lowest(name_argument name) const { return extreme_of(name, -1); }
+    [[gnu::noinline]] extreme highest(name_argument name) const { return extreme_of(name, 1); }
 
     // `row` holds one number for each name.
-    [[gnu::cold]] void append(std::vector<double> const& row) {
+    [[gnu::noinline]] void append(std::vector<double> const& row) {
         for (double const x : row) {
             rows_.push_back(x);
         }
     }
 
     // Columns epoch (from 1) and names(). Throws file_error.
-    [[gnu::cold]] void save_csv(std::string const& path) const {
+    [[gnu::noinline]] void save_csv(std::string const& path) const {
         std::vector<std::string> names;
         names.push_back("epoch");
         for (std::string const& name : names_) {
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    [[gnu::cold]] std::size_t number_of(std::string_view name) const {
+    [[gnu::noinline]] std::size_t number_of(std::string_view name) const {
         std::string known;
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (names_[i] == name) {
@@ -84,7 +84,7 @@ private:
         }
         throw error({"castnet: history has no column '", name, "'; it has ", known});
     }
-    [[gnu::cold]] extreme extreme_of(std::string_view name, double direction) const {
+    [[gnu::noinline]] extreme extreme_of(std::string_view name, double direction) const {
         extreme best{0, std::numeric_limits<double>::quiet_NaN()};
         std::size_t const column = number_of(name);
         for (std::size_t i = 0; i < epochs(); ++i) {

@@ -47,7 +47,7 @@ struct distribution {
     }
 };
 
-[[gnu::cold]] inline distribution distribution_of(parameter const& p) {
+[[gnu::noinline]] inline distribution distribution_of(parameter const& p) {
     fans const fan = fans_of(p);
     double const value = p.start.value;
     switch (p.start.kind) {
@@ -80,7 +80,7 @@ struct distribution {
 }
 
 // Rows (or columns, where there are fewer) orthonormal, times the gain: Gram-Schmidt, twice.
-[[gnu::cold]] inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
+[[gnu::noinline]] inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
     std::size_t const n = w.size() / static_cast<std::size_t>(rows),
                       m = static_cast<std::size_t>(rows);
     bool const wide = n >= m;

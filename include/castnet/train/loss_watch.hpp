@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    [[gnu::cold]] void report(std::string const& when) {
+    [[gnu::noinline]] void report(std::string const& when) {
         std::string before;
         if (before_ != 0) {
             before = string_of({" (its mean before was ", before_, ")"});

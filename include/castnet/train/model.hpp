@@ -239,7 +239,7 @@ private:
         }
     }
 
-    [[gnu::cold]] static ir::placed_parameter const& find(std::string_view name) {
+    [[gnu::noinline]] static ir::placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_tensors(); ++i) {
             if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);

@@ -25,8 +25,8 @@ inline bool is_frozen(frozen_flags const& flags, size_t parameter) {
     return !flags.empty() && flags[parameter] != 0;
 }
 
-[[gnu::cold]] inline std::vector<std::string> names_of_frozen(frozen_flags const& flags,
-                                                              plan_parameters parameters) {
+[[gnu::noinline]] inline std::vector<std::string> names_of_frozen(frozen_flags const& flags,
+                                                                  plan_parameters parameters) {
     std::vector<std::string> names;
     for (size_t i = 0; i < parameters.size(); ++i) {
         if (is_frozen(flags, i)) {
@@ -38,9 +38,9 @@ inline bool is_frozen(frozen_flags const& flags, size_t parameter) {
 
 // The flags after a call of freeze() or unfreeze(). Throws castnet::error if no trained parameter
 // has a name that matches the pattern.
-[[gnu::cold]] inline frozen_flags with_frozen(frozen_flags flags, plan_parameters parameters,
-                                              char const* call, std::string_view pattern,
-                                              bool freezes) {
+[[gnu::noinline]] inline frozen_flags with_frozen(frozen_flags flags, plan_parameters parameters,
+                                                  char const* call, std::string_view pattern,
+                                                  bool freezes) {
     flags.resize(parameters.size());
     bool found = false;
     std::string known;
@@ -72,8 +72,8 @@ ir::update_group group_of([[maybe_unused]] Optimizer const& o,
 }
 
 template <class Optimizer>
-[[gnu::cold]] std::vector<ir::update_group> groups_of(Optimizer const& o, frozen_flags const& flags,
-                                                      plan_parameters parameters) {
+[[gnu::noinline]] std::vector<ir::update_group>
+groups_of(Optimizer const& o, frozen_flags const& flags, plan_parameters parameters) {
     std::vector<ir::update_group> groups(parameters.size());
     for (size_t i = 0; i < groups.size(); ++i) {
         groups[i] = is_frozen(flags, i) ? ir::no_group : group_of(o, parameters[i]);
@@ -84,7 +84,7 @@ template <class Optimizer>
 // Throws castnet::error unless each group of the optimizer has a trained parameter; the last one
 // takes those that are left and may have none.
 template <class Optimizer>
-[[gnu::cold]] void check_groups(Optimizer const& o, plan_parameters parameters) {
+[[gnu::noinline]] void check_groups(Optimizer const& o, plan_parameters parameters) {
     std::vector<int> members(Optimizer::group_count, 0);
     for (ir::placed_parameter const& p : parameters) {
         members[size_t(group_of(o, p))] += p.trainable;

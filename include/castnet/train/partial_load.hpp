@@ -54,9 +54,9 @@ struct partial_match {
 };
 
 // Throws file_error if there is no pair.
-[[gnu::cold]] inline partial_match match(io::safetensors_file const& file,
-                                         std::span<ir::placed_parameter const> parameters,
-                                         partial const& how) {
+[[gnu::noinline]] inline partial_match match(io::safetensors_file const& file,
+                                             std::span<ir::placed_parameter const> parameters,
+                                             partial const& how) {
     partial_match all;
     load_report& report = all.report;
     std::vector<io::stored_tensor> const& tensors = file.entries();
@@ -113,8 +113,8 @@ struct partial_match {
 // element type does not hold or, unless how.skip_mismatch, another shape than the parameter.
 // (PyTorch's "….num_batches_tracked" and the optimizer's state in a checkpoint are passed over.)
 template <class Net, class Where, class Batch>
-[[gnu::cold]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
-                               partial const& how) {
+[[gnu::noinline]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
+                                   partial const& how) {
     using model_type = model<Net, Where, Batch>;
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::partial_match all =

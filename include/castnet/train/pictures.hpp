@@ -27,7 +27,7 @@ struct planned_value {
 // What passes between launches of a step: activations and their gradients. Without what passes
 // between launches of a stage, a few samples at a time.
 template <auto const& Plan>
-[[gnu::cold]] std::vector<planned_value> planned_values() {
+[[gnu::noinline]] std::vector<planned_value> planned_values() {
     std::vector<planned_value> values;
     auto const kept = [](ir::array_ref const& r) {
         return r.where == ir::region::workspace && r.chunk_stride == 0;
@@ -57,7 +57,7 @@ template <auto const& Plan>
 
 // The launch before this one that wrote an array last; -1 for what comes from outside.
 template <auto const& Plan>
-[[gnu::cold]] int writer_of(ir::array_ref const& r, int before) {
+[[gnu::noinline]] int writer_of(ir::array_ref const& r, int before) {
     for (int i = before - 1; i >= 0; --i) {
         ir::kernel_launch const& s = Plan.launches[i];
         for (int k = s.output; k < s.output + s.results; ++k) {
@@ -76,7 +76,7 @@ template <auto const& Plan>
 // "conv relu, 196 x 64, 0.weight": with the pixels and channels of the result, and the parameters
 // that it reads.
 template <auto const& Plan>
-[[gnu::cold]] std::string launch_text(ir::kernel_launch const& s) {
+[[gnu::noinline]] std::string launch_text(ir::kernel_launch const& s) {
     ir::extents const result = Plan.arrays[s.output].size;
     std::string text =
         string_of({launch_name<Plan>(s), ", ", result.pixels, " x ", result.channels});
@@ -100,7 +100,7 @@ struct pictured_launch {
 };
 
 // Launches from top to bottom, with an arc at the left from each to those that read its result.
-[[gnu::cold]] inline std::string launch_picture(std::vector<pictured_launch> const& launches) {
+[[gnu::noinline]] inline std::string launch_picture(std::vector<pictured_launch> const& launches) {
     constexpr double row = 22, dot = 4;
     double longest = 0, widest = 20;
     for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -131,9 +131,9 @@ struct pictured_launch {
 
 // Rectangles from the launch that writes a value to the last that reads it, and from its first byte
 // to its last.
-[[gnu::cold]] inline std::string memory_picture(std::vector<planned_value> const& values,
-                                                std::vector<std::string> const& launches,
-                                                double bytes_of_number) {
+[[gnu::noinline]] inline std::string memory_picture(std::vector<planned_value> const& values,
+                                                    std::vector<std::string> const& launches,
+                                                    double bytes_of_number) {
     constexpr double width = 760, height = 360, left = 64, top = 10, right = 748, bottom = 332;
     std::ptrdiff_t end = 1;
     for (planned_value const& v : values) {
@@ -162,7 +162,7 @@ struct pictured_launch {
 }
 
 template <auto const& Plan>
-[[gnu::cold]] std::vector<std::string> launch_texts() {
+[[gnu::noinline]] std::vector<std::string> launch_texts() {
     std::vector<std::string> texts;
     for (ir::kernel_launch const& s : Plan.launches) {
         texts.push_back(launch_text<Plan>(s));
@@ -171,7 +171,7 @@ template <auto const& Plan>
 }
 
 template <auto const& Plan>
-[[gnu::cold]] std::vector<pictured_launch> pictured_launches() {
+[[gnu::noinline]] std::vector<pictured_launch> pictured_launches() {
     std::vector<pictured_launch> launches;
     for (ir::kernel_launch const& s : Plan.launches) {
         pictured_launch one{launch_text<Plan>(s), {}};
@@ -196,13 +196,13 @@ template <auto const& Plan>
 // the shape of its result for one sample, the names of its parameters, and arcs to the launches
 // that read it. SVG for a file of its own or a page.
 template <class Model>
-[[gnu::cold]] std::string network_picture(Model const&) {
+[[gnu::noinline]] std::string network_picture(Model const&) {
     return detail::launch_picture(detail::pictured_launches<Model::prediction_plan>());
 }
 
 // The same of a training's step: the network, its loss and metrics, and their gradients.
 template <class Training>
-[[gnu::cold]] std::string step_picture(Training const&) {
+[[gnu::noinline]] std::string step_picture(Training const&) {
     return detail::launch_picture(detail::pictured_launches<Training::training_plan()>());
 }
 
@@ -210,7 +210,7 @@ template <class Training>
 // the last that reads it; a pointer on a value shows its launch and size. Without what passes
 // between launches a few samples at a time. SVG, as above.
 template <class Training>
-[[gnu::cold]] std::string memory_picture(Training const&) {
+[[gnu::noinline]] std::string memory_picture(Training const&) {
     return detail::memory_picture(detail::planned_values<Training::training_plan()>(),
                                   detail::launch_texts<Training::training_plan()>(),
                                   sizeof(typename Training::value_type));

@@ -49,7 +49,7 @@ public:
 
     // The epoch's last line; `rest` is validation's part.
     template <class Scores>
-    [[gnu::cold]] void end(Scores const& s, std::string const& rest) {
+    [[gnu::noinline]] void end(Scores const& s, std::string const& rest) {
         if (verbosity_ == verbosity::silent) {
             return;
         }
@@ -64,7 +64,7 @@ public:
 
     // " - loss: 0.1234 - accuracy: 0.9876"
     template <class Scores>
-    [[gnu::cold]] static std::string means(Scores const& s, char const* prefix) {
+    [[gnu::noinline]] static std::string means(Scores const& s, char const* prefix) {
         std::string text;
         for (std::size_t i = 0; i < Scores::count; ++i) {
             double const v = s.result(i);
@@ -77,7 +77,7 @@ public:
 
 private:
     template <class Scores>
-    [[gnu::cold]] void show(std::size_t done, double now, Scores const& s) const {
+    [[gnu::noinline]] void show(std::size_t done, double now, Scores const& s) const {
         double const left = per_step(done, now) * double(steps_ - done);
         std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(s, "").c_str());
         std::fflush(stdout);
@@ -85,7 +85,7 @@ private:
     double per_step(std::size_t done, double now) const {
         return done > first_ ? (now - after_first_) / double(done - first_) : now - start_;
     }
-    [[gnu::cold]] static std::string time_text(double seconds) {
+    [[gnu::noinline]] static std::string time_text(double seconds) {
         char text[32];
         if (seconds >= 1) {
             std::snprintf(text, sizeof text, "%.0fs", seconds);
@@ -96,7 +96,7 @@ private:
         }
         return text;
     }
-    [[gnu::cold]] std::string bar(std::size_t done) const {
+    [[gnu::noinline]] std::string bar(std::size_t done) const {
         std::string const total = string_of({steps_}), count = string_of({done});
         std::string text(total.size() - count.size(), ' ');
         append(text, {count, '/', total, " ["});

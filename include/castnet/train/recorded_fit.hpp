@@ -18,7 +18,7 @@
 namespace castnet::detail {
 
 template <class Training>
-[[gnu::cold]] void record_fit(Training const& t, training_record& record) {
+[[gnu::noinline]] void record_fit(Training const& t, training_record& record) {
     auto const position = t.position();
     record.put("steps", t.steps());
     record.put("epochs", t.epochs());
@@ -41,7 +41,7 @@ template <class Training>
 
 // How far the fit had come.
 template <class Position>
-[[gnu::cold]] Position position_in(training_record const& record, std::string const& file) {
+[[gnu::noinline]] Position position_in(training_record const& record, std::string const& file) {
     constexpr std::uint64_t most = std::uint64_t{1} << 53; // exact as a double
     Position p;
     p.epochs = record.count("fit.epochs", std::numeric_limits<int>::max());
@@ -65,8 +65,8 @@ template <class Position>
 }
 
 // Throws file_error unless each column has as many numbers as there are epochs.
-[[gnu::cold]] inline history history_in(training_record const& record, size_t epochs,
-                                        std::string const& file) {
+[[gnu::noinline]] inline history history_in(training_record const& record, size_t epochs,
+                                            std::string const& file) {
     size_t const columns = record.count("history.columns", 1000);
     if (columns == 0 && epochs > 0) {
         throw file_error(file,
@@ -87,8 +87,8 @@ template <class Position>
     return history{std::move(names), std::move(rows)};
 }
 
-[[gnu::cold]] inline void record_frozen(std::vector<std::string> const& frozen,
-                                        training_record& record) {
+[[gnu::noinline]] inline void record_frozen(std::vector<std::string> const& frozen,
+                                            training_record& record) {
     std::string names; // one a line
     for (std::string const& name : frozen) {
         append(names, {name, "\n"});
@@ -100,8 +100,8 @@ template <class Position>
 
 // A flag for each parameter of the plan, those that were frozen when the checkpoint was written.
 template <class Plan>
-[[gnu::cold]] frozen_flags frozen_in(training_record const& record, Plan const& plan,
-                                     std::string const& file) {
+[[gnu::noinline]] frozen_flags frozen_in(training_record const& record, Plan const& plan,
+                                         std::string const& file) {
     frozen_flags flags(std::size(plan.parameters));
     if (!record.has("frozen")) {
         return flags;

@@ -18,7 +18,7 @@ namespace castnet::detail {
 inline constexpr char const* checkpoint_version = "2";
 
 // Another version of castnet may trace the same layer as another graph.
-[[gnu::cold]] inline std::string library_version() {
+[[gnu::noinline]] inline std::string library_version() {
     return string_of(
         {CASTNET_VERSION_MAJOR, '.', CASTNET_VERSION_MINOR, '.', CASTNET_VERSION_PATCH});
 }
@@ -36,7 +36,7 @@ inline std::array<recorded_digest, 3> digests_in(ir::fingerprint const& f) {
 }
 
 template <class Scores>
-[[gnu::cold]] std::string metric_names() {
+[[gnu::noinline]] std::string metric_names() {
     std::string all;
     for (size_t i = 1; i < Scores::count; ++i) {
         append(all, {i == 1 ? "" : ", ", Scores::names[i]});
@@ -46,7 +46,7 @@ template <class Scores>
 
 // "cross_entropy + 0.25 mse".
 template <class Loss>
-[[gnu::cold]] std::string loss_name(std::type_identity<Loss>) {
+[[gnu::noinline]] std::string loss_name(std::type_identity<Loss>) {
     if constexpr (requires { Loss::name; }) {
         return Loss::name;
     } else {
@@ -54,11 +54,11 @@ template <class Loss>
     }
 }
 template <float Weight, class Loss>
-[[gnu::cold]] std::string loss_name(std::type_identity<weighted_loss<Weight, Loss>>) {
+[[gnu::noinline]] std::string loss_name(std::type_identity<weighted_loss<Weight, Loss>>) {
     return string_of({double{Weight}, " ", loss_name(std::type_identity<Loss>{})});
 }
 template <class... Loss>
-[[gnu::cold]] std::string loss_name(std::type_identity<loss_list<Loss...>>) {
+[[gnu::noinline]] std::string loss_name(std::type_identity<loss_list<Loss...>>) {
     std::string all;
     (append(all, {all.empty() ? "" : " + ", loss_name(std::type_identity<Loss>{})}), ...);
     return all;
@@ -66,7 +66,7 @@ template <class... Loss>
 
 // f(name, value) for the optimizer's numbers, if it lists them.
 template <class Optimizer, class F>
-[[gnu::cold]] void for_each_hyperparameter(Optimizer const& o, F const& f) {
+[[gnu::noinline]] void for_each_hyperparameter(Optimizer const& o, F const& f) {
     if constexpr (requires { o.hyperparameters(); }) {
         for (hyperparameter const& h : o.hyperparameters()) {
             f(string_of({"optimizer.", h.name}), h.value);
@@ -75,8 +75,8 @@ template <class Optimizer, class F>
 }
 
 template <class Model, class Loss, class Optimizer, class... Metrics>
-[[gnu::cold]] void record_settings(training<Model, Loss, Optimizer, Metrics...> const& t,
-                                   training_record& record) {
+[[gnu::noinline]] void record_settings(training<Model, Loss, Optimizer, Metrics...> const& t,
+                                       training_record& record) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     record.put("version", checkpoint_version);
     record.put("library", library_version().c_str());
@@ -104,9 +104,9 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 
 // Throws file_error if the file was written by a training whose network, loss or metrics compute
 // something else. (Files of other versions of castnet are taken.)
-[[gnu::cold]] inline void check_fingerprint(ir::fingerprint const& mine,
-                                            training_record const& record,
-                                            std::string const& file) {
+[[gnu::noinline]] inline void check_fingerprint(ir::fingerprint const& mine,
+                                                training_record const& record,
+                                                std::string const& file) {
     if (!record.has("library") || record.text("library") != library_version()) {
         return;
     }
@@ -121,8 +121,8 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 
 // Throws file_error unless the file was written by a training with the same settings.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-[[gnu::cold]] void check_settings(training<Model, Loss, Optimizer, Metrics...> const& t,
-                                  training_record const& record, std::string const& file) {
+[[gnu::noinline]] void check_settings(training<Model, Loss, Optimizer, Metrics...> const& t,
+                                      training_record const& record, std::string const& file) {
     if (std::string const& written = record.text("optimizer"); written != Optimizer::name) {
         throw file_error(file, {"was written with ", io::detail::shown(written),
                                 ", but this training's optimizer is ", Optimizer::name,

@@ -51,7 +51,7 @@ figure img { image-rendering: pixelated; width: 112px; display: block; }
 
 // Megabytes of the planned values over the launches of a step.
 template <class Training>
-[[gnu::cold]] std::vector<double> memory_of_launches() {
+[[gnu::noinline]] std::vector<double> memory_of_launches() {
     std::vector<double> bytes(std::size(Training::training_plan().launches), 0.0);
     for (planned_value const& v : planned_values<Training::training_plan()>()) {
         for (std::size_t i = v.first; i <= v.last; ++i) {
@@ -64,7 +64,7 @@ template <class Training>
 // Red, green and blue of a sample, an image of one or three channels: from 0 to 1, or else from its
 // least to its largest number.
 template <class Image, class T>
-[[gnu::cold]] std::vector<unsigned char> colours_of(std::vector<T> const& sample) {
+[[gnu::noinline]] std::vector<unsigned char> colours_of(std::vector<T> const& sample) {
     constexpr std::size_t pixels = Image::extent[1] * Image::extent[2];
     auto const [least, most] = std::minmax_element(sample.begin(), sample.end());
     bool const is_unit = *least >= 0 && *most <= 1;
@@ -100,7 +100,7 @@ public:
     explicit report(std::string title) : title_{std::move(title)} {}
 
     // The curves of a fit, each with its validation, and its last epoch.
-    [[gnu::cold]] void add(history const& h) {
+    [[gnu::noinline]] void add(history const& h) {
         heading("History");
         for (std::string const& name : h.names()) {
             if (!name.starts_with("val_") && name != "seconds" && name != "waiting") {
@@ -127,8 +127,8 @@ public:
     // A confusion matrix, with the precision, recall and F-score of each class; classes without a
     // name are numbers.
     template <std::size_t Classes>
-    [[gnu::cold]] void add(confusion_counts<Classes> const& confusion,
-                           std::vector<std::string> const& classes = {}) {
+    [[gnu::noinline]] void add(confusion_counts<Classes> const& confusion,
+                               std::vector<std::string> const& classes = {}) {
         heading("Confusion matrix");
         append(body_, {"<p>Rows are labels, columns predictions; accuracy ", confusion.accuracy(),
                        ".</p>\n<table><tr><th></th>"});
@@ -157,7 +157,7 @@ public:
 
     // The layers of a model, as summary(model), and their launches, as network_picture(model).
     template <class Model>
-    [[gnu::cold]] void add_summary(Model const& model) {
+    [[gnu::noinline]] void add_summary(Model const& model) {
         heading("Network");
         append(body_,
                {"<pre>", io::detail::escaped(summary(model)), "</pre>\n", network_picture(model)});
@@ -166,7 +166,7 @@ public:
     // The memory of a training, as memory_report(), how much of it holds activations and their
     // gradients from launch to launch of a step, and where, as memory_picture().
     template <class Training>
-    [[gnu::cold]] void add_memory(Training const& training) {
+    [[gnu::noinline]] void add_memory(Training const& training) {
         heading("Memory");
         append(body_, {"<pre>", io::detail::escaped(memory_report(training)), "</pre>\n",
                        detail::line_chart({{"MB of activations over the launches of a step",
@@ -176,7 +176,7 @@ public:
     }
 
     // The launches of a step that take longest, as of profile().
-    [[gnu::cold]] void add(std::vector<launch_profile> rows, std::size_t most = 20) {
+    [[gnu::noinline]] void add(std::vector<launch_profile> rows, std::size_t most = 20) {
         heading("Time of a step");
         double total = 0;
         for (launch_profile const& row : rows) {
@@ -200,8 +200,8 @@ public:
     // output, with their pictures where the first input is an image of one or three channels.
     // Throws castnet::error for a label that the output does not have.
     template <class Model, class Data>
-    [[gnu::cold]] void add_worst(Model const& model, Data const& data, std::size_t count = 20,
-                                 std::vector<std::string> const& classes = {}) {
+    [[gnu::noinline]] void add_worst(Model const& model, Data const& data, std::size_t count = 20,
+                                     std::vector<std::string> const& classes = {}) {
         static_assert(data::is_label<typename Data::target_type>,
                       "castnet: report::add_worst is for data sets whose target is a class number, "
                       "data::label<classes>");
@@ -248,13 +248,13 @@ public:
     }
 
     // Text under a heading of its own.
-    [[gnu::cold]] void add_text(std::string_view title, std::string_view text) {
+    [[gnu::noinline]] void add_text(std::string_view title, std::string_view text) {
         heading(title);
         append(body_, {"<pre>", io::detail::escaped(text), "</pre>\n"});
     }
 
     // The page, which is XML, too.
-    [[gnu::cold]] std::string text() const {
+    [[gnu::noinline]] std::string text() const {
         std::string const title = io::detail::escaped(title_);
         return string_of({"<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" "
                           "lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>",
@@ -264,18 +264,18 @@ public:
     }
 
     // Writes the page; it appears whole or not at all. Throws file_error.
-    [[gnu::cold]] void save(std::string const& path) const {
+    [[gnu::noinline]] void save(std::string const& path) const {
         io::atomic_file file{path};
         file.write(text());
         file.commit();
     }
 
 private:
-    [[gnu::cold]] void heading(std::string_view title) {
+    [[gnu::noinline]] void heading(std::string_view title) {
         append(body_, {"<h2>", io::detail::escaped(title), "</h2>\n"});
     }
-    [[gnu::cold]] static std::string class_name(std::vector<std::string> const& classes,
-                                                std::size_t number) {
+    [[gnu::noinline]] static std::string class_name(std::vector<std::string> const& classes,
+                                                    std::size_t number) {
         return number < classes.size() ? io::detail::escaped(classes[number]) : string_of({number});
     }
 

@@ -41,7 +41,7 @@ inline double checked_weight_sum(double sum) {
     return sum;
 }
 
-[[gnu::cold]] inline void check_samples(char const* call, size_t size) {
+[[gnu::noinline]] inline void check_samples(char const* call, size_t size) {
     if (size == 0) {
         throw error({"castnet: ", call, ": the data set holds no sample"});
     }
@@ -50,7 +50,7 @@ inline double checked_weight_sum(double sum) {
 // Checks class weights for data with these targets; `call` is the function they were passed to.
 // Throws castnet::error unless there are none, or one for each class of the only label.
 template <class Targets>
-[[gnu::cold]] void check_class_weight(char const* call, std::span<float const> class_weight) {
+[[gnu::noinline]] void check_class_weight(char const* call, std::span<float const> class_weight) {
     if (class_weight.empty()) {
         return;
     }

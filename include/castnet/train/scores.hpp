@@ -133,7 +133,7 @@ public:
     }
 
     // By name: "loss" or the name of a metric. Throws castnet::error for any other.
-    [[gnu::cold]] double operator[](name_argument name) const {
+    [[gnu::noinline]] double operator[](name_argument name) const {
         for (std::size_t i = 0; i < count; ++i) {
             if (name == names[i]) {
                 return result(i);
@@ -145,7 +145,7 @@ public:
     // What a metric makes of its sums besides the result, by the name of its column:
     // counts<"confusion_matrix">(), a confusion_counts, and counts<"auc">(), threshold_counts.
     template <fixed_string Name>
-    [[gnu::cold]] auto counts() const {
+    [[gnu::noinline]] auto counts() const {
         constexpr std::size_t which = number_of(Name.view());
         static_assert(metric_has_counts<Name, detail::HasCounts<score_at<which>>>::checked);
         if constexpr (detail::HasCounts<score_at<which>>) {

@@ -8,7 +8,7 @@
 namespace castnet::detail {
 
 template <class Extents>
-[[gnu::cold]] std::string shape_text(Extents const& extents) {
+[[gnu::noinline]] std::string shape_text(Extents const& extents) {
     std::string text = "(";
     for (auto const extent : extents) {
         append(text, {text.size() > 1 ? ", " : "", extent});

@@ -94,7 +94,7 @@ public:
     static constexpr size_t executor_bytes = device::executor::bytes(sizes(replicas_at_least));
 
     // Records the settings that must be equal in programs that exchange data.
-    [[gnu::cold]] static void describe(detail::settings& s) {
+    [[gnu::noinline]] static void describe(detail::settings& s) {
         detail::digest plan;
         for (ir::kernel_launch const& each : training_plan().launches) {
             ir::array_ref const& r = training_plan().array(each.output);

@@ -12,7 +12,7 @@ namespace castnet {
 
 namespace detail {
 
-[[gnu::cold]] inline std::string with_commas(size_t n) {
+[[gnu::noinline]] inline std::string with_commas(size_t n) {
     std::string text = string_of({n});
     for (size_t i = text.size(); i > 3; i -= 3) {
         text.insert(i - 3, 1, ',');
@@ -20,7 +20,7 @@ namespace detail {
     return text;
 }
 
-[[gnu::cold]] inline std::string memory_text(size_t bytes) {
+[[gnu::noinline]] inline std::string memory_text(size_t bytes) {
     char const* const units[] = {"B", "KB", "MB", "GB", "TB"};
     double amount = double(bytes);
     int unit = 0;
@@ -31,8 +31,8 @@ namespace detail {
     return string_of({digits_of(amount, 2, std::chars_format::fixed), ' ', units[unit]});
 }
 
-[[gnu::cold]] inline void append_row(std::string& table, std::string_view layer,
-                                     std::string_view output, std::string_view parameters) {
+[[gnu::noinline]] inline void append_row(std::string& table, std::string_view layer,
+                                         std::string_view output, std::string_view parameters) {
     auto const gap = [](size_t width, std::string_view cell) {
         return std::string(width > cell.size() ? width - cell.size() : 1, ' ');
     };
@@ -113,7 +113,8 @@ private:
     }
 };
 
-[[gnu::cold]] inline void append_layers(std::string& table, std::span<layer_record const> layers) {
+[[gnu::noinline]] inline void append_layers(std::string& table,
+                                            std::span<layer_record const> layers) {
     for (size_t i = 0; i < layers.size(); ++i) {
         layer_record const& layer = layers[i];
         append_row(table, i == 0 ? layer.name : string_of({layer.position, " (", layer.name, ")"}),
@@ -141,8 +142,8 @@ void append_rows(std::string& table) {
     }
 }
 
-[[gnu::cold]] inline void append_total(std::string& table, char const* what, size_t count,
-                                       size_t bytes) {
+[[gnu::noinline]] inline void append_total(std::string& table, char const* what, size_t count,
+                                           size_t bytes) {
     append(table, {what, with_commas(count), " (", memory_text(bytes), ")\n"});
 }
 
@@ -151,7 +152,7 @@ void append_rows(std::string& table) {
 // The table for a model. Parameters that are not trained are the frozen ones and running
 // statistics.
 template <class Net, class Where, class Batch>
-[[gnu::cold]] std::string summary(model<Net, Where, Batch> const& m) {
+[[gnu::noinline]] std::string summary(model<Net, Where, Batch> const& m) {
     constexpr size_t size = sizeof(typename Where::value_type);
     std::string const rule(74, '_'), heavy(74, '=');
     std::string table = string_of({rule, '\n'});
@@ -176,7 +177,7 @@ template <class Net, class Where, class Batch>
 // The memory of a training step: parameters, gradients, optimizer state, activations; with several
 // devices, also that of each without the batch.
 template <class Training>
-[[gnu::cold]] std::string memory_report(Training const&) {
+[[gnu::noinline]] std::string memory_report(Training const&) {
     std::string text;
     auto const line = [&](std::string_view what, size_t bytes) {
         append(text, {what, detail::memory_text(bytes), '\n'});

@@ -335,7 +335,7 @@ private:
         return {s, metrics_};
     }
 
-    [[gnu::cold]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
+    [[gnu::noinline]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
         model_access::exclusive const access{model_.access(), call};
         set_frozen(
             detail::with_frozen(frozen_, training_plan().parameters, call, pattern, freezes));

@@ -18,19 +18,19 @@ namespace castnet::detail {
 class training_record {
 public:
     training_record() = default;
-    [[gnu::cold]] training_record(io::safetensors_metadata values, std::string file)
+    [[gnu::noinline]] training_record(io::safetensors_metadata values, std::string file)
         : values_{std::move(values)}, file_{std::move(file)} {}
 
-    [[gnu::cold]] void put(std::string const& key, char const* text) { at(key) = text; }
-    [[gnu::cold]] void put(std::string const& key, std::uint64_t value) {
+    [[gnu::noinline]] void put(std::string const& key, char const* text) { at(key) = text; }
+    [[gnu::noinline]] void put(std::string const& key, std::uint64_t value) {
         at(key) = string_of({value});
     }
-    [[gnu::cold]] void put(std::string const& key, std::span<double const> numbers) {
+    [[gnu::noinline]] void put(std::string const& key, std::span<double const> numbers) {
         at(key) = text_of(numbers);
     }
     void put(std::string const& key, double value) { put(key, std::span{&value, 1}); }
 
-    [[gnu::cold]] static std::string text_of(std::span<double const> numbers) {
+    [[gnu::noinline]] static std::string text_of(std::span<double const> numbers) {
         std::string all;
         for (double const x : numbers) {
             char digits[32];
@@ -43,7 +43,7 @@ public:
     bool has(std::string const& key) const { return values_.contains("castnet." + key); }
 
     // Throws file_error if it is not there.
-    [[gnu::cold]] std::string const& text(std::string const& key) const {
+    [[gnu::noinline]] std::string const& text(std::string const& key) const {
         auto const found = values_.find("castnet." + key);
         if (found == values_.end()) {
             throw file_error(file_, {"its metadata has no 'castnet.", key,
@@ -54,19 +54,20 @@ public:
     }
 
     // Numbers that lie in a range. Throw file_error if there is something else.
-    [[gnu::cold]] std::uint64_t count(std::string const& key, std::uint64_t most) const {
+    [[gnu::noinline]] std::uint64_t count(std::string const& key, std::uint64_t most) const {
         return one<std::uint64_t>(key, [&](std::uint64_t x) { return x <= most; },
                                   {"a whole number up to ", most});
     }
     bool flag(std::string const& key) const { return count(key, 1) != 0; }
-    [[gnu::cold]] double finite(std::string const& key) const {
+    [[gnu::noinline]] double finite(std::string const& key) const {
         return one<double>(key, is_finite, {"a finite number"});
     }
-    [[gnu::cold]] double not_negative(std::string const& key) const {
+    [[gnu::noinline]] double not_negative(std::string const& key) const {
         return one<double>(key, [](double x) { return is_finite(x) && x >= 0; },
                            {"a finite number that is not negative"});
     }
-    [[gnu::cold]] std::vector<double> numbers(std::string const& key, std::size_t expected) const {
+    [[gnu::noinline]] std::vector<double> numbers(std::string const& key,
+                                                  std::size_t expected) const {
         std::vector<double> all = parsed<double>(key);
         if (all.size() != expected) {
             fail(key, {expected, " numbers"});
@@ -75,8 +76,8 @@ public:
     }
 
     // Throws file_error unless the file and this training have the same; `what` they have.
-    [[gnu::cold]] void require(std::string const& key, std::string const& mine,
-                               char const* what) const {
+    [[gnu::noinline]] void require(std::string const& key, std::string const& mine,
+                                   char const* what) const {
         if (text(key) != mine) {
             throw file_error(file_,
                              {"was written with the ", what, " ", io::detail::shown(text(key)),
@@ -98,7 +99,7 @@ private:
     }
 
     template <class Number>
-    [[gnu::cold]] std::vector<Number> parsed(std::string const& key) const {
+    [[gnu::noinline]] std::vector<Number> parsed(std::string const& key) const {
         std::string const& s = text(key);
         std::vector<Number> all;
         for (char const *at = s.data(), *const end = at + s.size(); at != end;) {
@@ -113,8 +114,8 @@ private:
         return all;
     }
     template <class Number, class Fits>
-    [[gnu::cold]] Number one(std::string const& key, Fits const& fits,
-                             std::initializer_list<text_piece> expected) const {
+    [[gnu::noinline]] Number one(std::string const& key, Fits const& fits,
+                                 std::initializer_list<text_piece> expected) const {
         std::vector<Number> const all = parsed<Number>(key);
         if (all.size() != 1 || !fits(all[0])) {
             fail(key, expected);

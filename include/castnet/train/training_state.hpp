@@ -139,7 +139,7 @@ protected:
     }
 
     // Tells the replicas by which rule of the optimizer they update each parameter.
-    [[gnu::cold]] void set_groups(detail::frozen_flags const& frozen) {
+    [[gnu::noinline]] void set_groups(detail::frozen_flags const& frozen) {
         replicas_.set_groups(detail::groups_of(optimizer_, frozen, training_plan().parameters));
     }
 
@@ -151,7 +151,7 @@ protected:
     }
 
     // The first step begins all averages of ema(), also of parameters that it does not update.
-    [[gnu::cold]] void begin_averages_of_frozen() {
+    [[gnu::noinline]] void begin_averages_of_frozen() {
         auto const parameters = detail::plan_parameters{training_plan().parameters};
         for (size_t i = 0; i < parameters.size(); ++i) {
             if (detail::is_frozen(frozen_, i)) {
@@ -161,7 +161,7 @@ protected:
     }
 
 private:
-    [[gnu::cold]] static Optimizer checked(Optimizer const& o) {
+    [[gnu::noinline]] static Optimizer checked(Optimizer const& o) {
         detail::check_hyperparameters_of(o);
         return o;
     }

@@ -27,8 +27,8 @@ inline constexpr std::string_view optimizer_prefix = "optimizer/";
 template <class T>
 class tensor_list {
 public:
-    [[gnu::cold]] void add(std::string const& name, ir::placed_parameter const& p,
-                           std::vector<T> values) {
+    [[gnu::noinline]] void add(std::string const& name, ir::placed_parameter const& p,
+                               std::vector<T> values) {
         values_.push_back(std::move(values));
         tensors_.push_back(
             io::tensor_of(name, {p.shape.begin(), p.shape.end()}, values_.back().data()));
@@ -40,20 +40,21 @@ private:
     std::vector<io::stored_tensor> tensors_;
 };
 
-[[gnu::cold]] inline bool has_shape_of(io::stored_tensor const& t, ir::placed_parameter const& p) {
+[[gnu::noinline]] inline bool has_shape_of(io::stored_tensor const& t,
+                                           ir::placed_parameter const& p) {
     return std::equal(t.shape.begin(), t.shape.end(), p.shape.begin(), p.shape.end());
 }
 
 // Whether a tensor is one of a network's parameters and running statistics, not PyTorch's counter
 // "….num_batches_tracked" or optimizer state.
-[[gnu::cold]] inline bool is_of_network(io::stored_tensor const& t) {
+[[gnu::noinline]] inline bool is_of_network(io::stored_tensor const& t) {
     return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
 }
 
 // The values of a tensor, which must have the parameter's shape and a type whose values T holds;
 // `advice` is for the message if it has another shape.
 template <class T>
-[[gnu::cold]] std::vector<T>
+[[gnu::noinline]] std::vector<T>
 values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
           char const* advice = "load it into the network that it was saved from") {
     io::stored_tensor const& t = file.at(name);
@@ -74,7 +75,7 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
 
 // All parameters of a model, of a file that holds nothing else of a network.
 template <class Model>
-[[gnu::cold]] auto parameters_in(io::safetensors_file const& file) {
+[[gnu::noinline]] auto parameters_in(io::safetensors_file const& file) {
     std::vector<std::vector<typename Model::value_type>> values;
     for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
         ir::placed_parameter const& p = Model::parameter_at(i);
@@ -92,7 +93,8 @@ template <class Model>
 }
 
 template <class Model>
-[[gnu::cold]] void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
+[[gnu::noinline]] void add_parameters(tensor_list<typename Model::value_type>& list,
+                                      Model const& m) {
     model_access::shared const access{m.access(), "save"};
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
@@ -101,14 +103,15 @@ template <class Model>
 }
 
 template <class Model, class Values>
-[[gnu::cold]] void set_parameters(Model& m, Values const& values) {
+[[gnu::noinline]] void set_parameters(Model& m, Values const& values) {
     for (size_t i = 0; i < values.size(); ++i) {
         m.set(m.parameter_at(i), values[i]);
     }
 }
 
 template <class Model>
-[[gnu::cold]] void set_parameters_and_description(Model& m, io::safetensors_file const& stored) {
+[[gnu::noinline]] void set_parameters_and_description(Model& m,
+                                                      io::safetensors_file const& stored) {
     auto const parameters = parameters_in<Model>(stored);
     data::description d = m.description();
     find_description(stored.metadata(), stored.file_name(), d);

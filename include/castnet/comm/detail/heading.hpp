@@ -24,7 +24,7 @@ public:
         return std::memcmp(&a, &b, sizeof a) == 0;
     }
 
-    [[gnu::cold]] std::string text() const {
+    [[gnu::noinline]] std::string text() const {
         static constexpr char const* names[] = {"sum", "reduction", "sharing", "gathering",
                                                 "broadcast"};
         auto const kind = static_cast<std::size_t>(kind_);

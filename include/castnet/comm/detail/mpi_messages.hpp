@@ -54,7 +54,7 @@ public:
     }
 
     // Ends the job if a process that this one waits for calls another collective, or has ended.
-    [[gnu::cold]] void look_for_faults() const {
+    [[gnu::noinline]] void look_for_faults() const {
         compare_headings();
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (open(requests_[i]) && job_->has_ended(peers_[i]) && open(requests_[i])) {

@@ -78,7 +78,7 @@ private:
 inline constexpr size_t packed_header_bytes = 64;
 inline constexpr unsigned char packed_magic[8] = {'c', 'a', 's', 't', 'n', 'e', 't', '1'};
 
-[[gnu::cold]] inline io::bytes header_of(packed_format const& format) {
+[[gnu::noinline]] inline io::bytes header_of(packed_format const& format) {
     io::bytes header(std::begin(packed_magic), std::end(packed_magic));
     auto const put = [&](auto value) {
         auto const* const first = reinterpret_cast<unsigned char const*>(&value);
@@ -105,7 +105,7 @@ inline void write_row(io::atomic_file& file, std::span<unsigned char const> row)
 class packed_file {
 public:
     // Throws file_error unless the header is whole, and the file as long as it says.
-    [[gnu::cold]] explicit packed_file(std::string const& path) : file_{path} {
+    [[gnu::noinline]] explicit packed_file(std::string const& path) : file_{path} {
         unsigned char header[packed_header_bytes];
         if (file_.size() < sizeof header) {
             fail("the file is too short to hold packed samples");
@@ -147,14 +147,14 @@ public:
     packed_format const& format() const { return format_; }
 
     // Throws file_error unless the file has this format.
-    [[gnu::cold]] void require(packed_format const& expected) const {
+    [[gnu::noinline]] void require(packed_format const& expected) const {
         if (!(format_ == expected)) {
             fail(string_of({"holds ", text_of(format_), ", expected ", text_of(expected)}));
         }
     }
 
     // Throws file_error unless this is the first row.
-    [[gnu::cold]] void require_first(std::span<unsigned char const> expected) const {
+    [[gnu::noinline]] void require_first(std::span<unsigned char const> expected) const {
         with(0, [&](std::span<unsigned char const> row) {
             if (!std::equal(row.begin(), row.end(), expected.begin(), expected.end())) {
                 fail("the first sample is another than that of the data");

@@ -55,7 +55,7 @@ public:
 
     // Called once, for the plans that will run, and the rule of the training.
     template <class Rule, auto const&... Plan>
-    [[gnu::cold]] void prepare(std::size_t) {
+    [[gnu::noinline]] void prepare(std::size_t) {
         if constexpr (knows_rows && (trains_tables(Plan) || ...)) {
             (..., add_tables(Plan));
             context_.tables = tables_;

@@ -8,7 +8,8 @@
 namespace castnet::io::detail {
 
 // The bytes of a UTF-8 text's mark, or 0. Throws file_error for the mark of UTF-16.
-[[gnu::cold]] inline std::size_t byte_order_mark(std::string_view text, std::string const& file) {
+[[gnu::noinline]] inline std::size_t byte_order_mark(std::string_view text,
+                                                     std::string const& file) {
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
         throw file_error(file, "the text is in UTF-16, expected UTF-8; save it as that");
     }

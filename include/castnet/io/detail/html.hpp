@@ -13,7 +13,7 @@
 namespace castnet::io::detail {
 
 // Control characters, which XML does not have, become spaces.
-[[gnu::cold]] inline std::string escaped(std::string_view text) {
+[[gnu::noinline]] inline std::string escaped(std::string_view text) {
     std::string out;
     for (char const c : text) {
         switch (c) {
@@ -36,7 +36,7 @@ namespace castnet::io::detail {
     return out;
 }
 
-[[gnu::cold]] inline std::string base64(std::span<unsigned char const> bytes) {
+[[gnu::noinline]] inline std::string base64(std::span<unsigned char const> bytes) {
     static constexpr char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
@@ -55,8 +55,8 @@ namespace castnet::io::detail {
 
 // A picture as the address of itself, a bitmap (BMP) of 24 bits a pixel; `colours` has red, green
 // and blue of each pixel, row by row.
-[[gnu::cold]] inline std::string picture_address(std::span<unsigned char const> colours,
-                                                 std::size_t width, std::size_t height) {
+[[gnu::noinline]] inline std::string picture_address(std::span<unsigned char const> colours,
+                                                     std::size_t width, std::size_t height) {
     std::size_t const row = (3 * width + 3) / 4 * 4, header = 54;
     std::string file(header + row * height, '\0');
     auto const put = [&](std::size_t at, std::size_t number, std::size_t bytes) {

@@ -13,7 +13,7 @@
 namespace castnet::io::detail {
 
 // `text` as a JSON string, with its quotes.
-[[gnu::cold]] inline std::string json_string(std::string_view text) {
+[[gnu::noinline]] inline std::string json_string(std::string_view text) {
     constexpr char const* hex = "0123456789abcdef";
     std::string quoted = "\"";
     for (char const c : text) {
@@ -138,7 +138,7 @@ public:
 
 private:
     // Fills the buffer again, if there is more.
-    [[gnu::cold]] bool read_on() {
+    [[gnu::noinline]] bool read_on() {
         held_ = std::min(left_, sizeof buffer_);
         in_.fill(std::span{buffer_}.first(held_), "the header");
         left_ -= held_;
@@ -190,7 +190,7 @@ private:
     }
 
     // Behind a backslash.
-    [[gnu::cold]] void append_escape(std::string& value) {
+    [[gnu::noinline]] void append_escape(std::string& value) {
         constexpr std::string_view names = "\"\\/bfnrt";
         constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
         auto const which = names.find(static_cast<char>(peek()));
@@ -205,7 +205,7 @@ private:
         }
     }
 
-    [[gnu::cold]] std::uint32_t code_point() {
+    [[gnu::noinline]] std::uint32_t code_point() {
         auto const first = four_hex_digits();
         if (first < 0xD800 || first > 0xDFFF) {
             return first;
@@ -220,7 +220,7 @@ private:
         fail({"surrogates in pairs, high before low"});
     }
 
-    [[gnu::cold]] std::uint32_t four_hex_digits() {
+    [[gnu::noinline]] std::uint32_t four_hex_digits() {
         std::uint32_t value = 0;
         for (int i = 0; i < 4; ++i) {
             int const c = peek();

@@ -7,7 +7,7 @@
 namespace castnet::io::detail {
 
 // Does nothing if the folder is there already. Throws file_error.
-[[gnu::cold]] inline void make_folder(std::string const& path) {
+[[gnu::noinline]] inline void make_folder(std::string const& path) {
     for (size_t end = 0; end != path.npos;) {
         end = path.find('/', end + 1);
         std::string const part = path.substr(0, end);

@@ -34,7 +34,7 @@ struct safetensors_header {
     safetensors_metadata metadata;
 };
 
-[[gnu::cold]] inline dtype parse_dtype(json_reader& json, std::string_view tensor) {
+[[gnu::noinline]] inline dtype parse_dtype(json_reader& json, std::string_view tensor) {
     auto const name = json.string({"the dtype of tensor ", tensor});
     for (auto const& known : dtypes) {
         if (name == known.name) {
@@ -49,8 +49,8 @@ struct safetensors_header {
                ", to be one of ", all});
 }
 
-[[gnu::cold]] inline void parse_tensor(json_reader& json, std::string name,
-                                       safetensors_header& header) {
+[[gnu::noinline]] inline void parse_tensor(json_reader& json, std::string name,
+                                           safetensors_header& header) {
     stored_tensor tensor{std::move(name), {}, {}, {}};
     size_t offsets[2], offset_count = 0;
     unsigned seen = 0;
@@ -93,7 +93,7 @@ struct safetensors_header {
 }
 
 // The header, which takes up the next `size` bytes.
-[[gnu::cold]] inline safetensors_header parse_header(source& in, size_t size) {
+[[gnu::noinline]] inline safetensors_header parse_header(source& in, size_t size) {
     in.check_remaining(size, "the safetensors header");
     json_reader json{in, size};
     if (json.peek() != '{') {
@@ -128,14 +128,14 @@ struct safetensors_header {
     return header;
 }
 
-[[gnu::cold]] inline bool fills_shape(stored_tensor const& tensor, size_t size) {
+[[gnu::noinline]] inline bool fills_shape(stored_tensor const& tensor, size_t size) {
     size_t needed = 0;
     return byte_count(tensor.type, tensor.shape, needed) && needed == size;
 }
 
 // Checks that the tensors lie one after the other without hole or overlap, each with as many bytes
 // as its type and shape need. Returns where the last one ends.
-[[gnu::cold]] inline size_t check_places(safetensors_header& header, std::string const& file) {
+[[gnu::noinline]] inline size_t check_places(safetensors_header& header, std::string const& file) {
     auto& places = header.places;
     auto const compare = [](void const* left, void const* right) {
         auto const& a = *static_cast<tensor_place const*>(left);
@@ -175,15 +175,15 @@ struct by_name {
 };
 
 // Throws file_error where both have the same name.
-[[gnu::cold]] inline void check_names(stored_tensor const& a, stored_tensor const& b,
-                                      std::string const& file) {
+[[gnu::noinline]] inline void check_names(stored_tensor const& a, stored_tensor const& b,
+                                          std::string const& file) {
     if (a.name == b.name) {
         throw file_error(file,
                          {"found tensor ", shown(a.name), " twice, expected every name once"});
     }
 }
 
-[[gnu::cold]] inline std::string header_member(std::string_view text, std::string const& file) {
+[[gnu::noinline]] inline std::string header_member(std::string_view text, std::string const& file) {
     if (!is_utf8(text)) {
         throw file_error(file, {"names and metadata must be UTF-8, found ", shown(text)});
     }
@@ -191,9 +191,9 @@ struct by_name {
 }
 
 // The header for tensors in this order; padded with spaces to a multiple of 8 bytes.
-[[gnu::cold]] inline std::string header_text(std::vector<stored_tensor const*> const& tensors,
-                                             safetensors_metadata const& metadata,
-                                             std::string const& file) {
+[[gnu::noinline]] inline std::string header_text(std::vector<stored_tensor const*> const& tensors,
+                                                 safetensors_metadata const& metadata,
+                                                 std::string const& file) {
     std::string text = "{";
     if (metadata.size() > most_metadata) {
         throw file_error(file, {"found ", metadata.size(), " keys of metadata, expected at most ",

@@ -7,7 +7,7 @@ namespace castnet::io::detail {
 
 // In quotes, with everything that is not printable ASCII as an escape, so that no terminal obeys
 // it, and cut after 100 characters.
-[[gnu::cold]] inline std::string shown(std::string_view text) {
+[[gnu::noinline]] inline std::string shown(std::string_view text) {
     constexpr std::size_t longest = 100;
     constexpr char const* hex = "0123456789abcdef";
     std::string quoted = "\"";

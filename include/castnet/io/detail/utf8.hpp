@@ -11,7 +11,7 @@
 namespace castnet::io::detail {
 
 // Valid as of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-[[gnu::cold]] inline bool is_utf8(std::string_view text) {
+[[gnu::noinline]] inline bool is_utf8(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         auto const lead = static_cast<unsigned char>(text[i]);
         unsigned const more = lead < 0x80                    ? 0
@@ -42,7 +42,7 @@ namespace castnet::io::detail {
     return true;
 }
 
-[[gnu::cold]] inline void append_utf8(std::string& text, std::uint32_t code) {
+[[gnu::noinline]] inline void append_utf8(std::string& text, std::uint32_t code) {
     auto const put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
     if (code < 0x80) {
         put(code);

@@ -24,7 +24,7 @@ public:
 
     // In the order of the directory. Throws file_error unless every member lies within the archive
     // and none over another one: an archive of overlapping members may hold more than any memory.
-    [[gnu::cold]] std::vector<zip_member> members() const {
+    [[gnu::noinline]] std::vector<zip_member> members() const {
         auto const [count, size, begin] = directory();
         std::vector<zip_member> all;
         size_t at = begin;
@@ -70,7 +70,7 @@ private:
     }
 
     // The end record is the last thing in the archive but for a comment.
-    [[gnu::cold]] place directory() const {
+    [[gnu::noinline]] place directory() const {
         constexpr size_t record = 22, longest_comment = 65535;
         for (size_t comment = 0; comment <= longest_comment; ++comment) {
             if (record + comment > archive_.size()) {
@@ -85,7 +85,7 @@ private:
         fail(0, "this is not a ZIP archive, or the file is cut short");
     }
     // Where numbers do not fit into the end record at `at`, another one is before it (ZIP64).
-    [[gnu::cold]] place large(size_t at, place small) const {
+    [[gnu::noinline]] place large(size_t at, place small) const {
         if (small.count != 0xFFFF && small.size != 0xFFFFFFFF && small.begin != 0xFFFFFFFF) {
             return small;
         }
@@ -104,7 +104,7 @@ private:
         return directory;
     }
 
-    [[gnu::cold]] zip_member member(size_t at, size_t name, size_t extra) const {
+    [[gnu::noinline]] zip_member member(size_t at, size_t name, size_t extra) const {
         zip_member m;
         m.name.assign(reinterpret_cast<char const*>(archive_.data()) + at + 46, name);
         if (number(at + 8, 2) % 2 != 0) {
@@ -139,7 +139,7 @@ private:
         return m;
     }
 
-    [[gnu::cold]] void check_apart(std::vector<zip_member> const& all) const {
+    [[gnu::noinline]] void check_apart(std::vector<zip_member> const& all) const {
         std::vector<std::span<unsigned char const>> places;
         for (zip_member const& m : all) {
             places.push_back(m.packed);
