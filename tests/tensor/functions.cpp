@@ -50,6 +50,15 @@ TEST_CASE("rounding, and tests for NaN and infinity") {
     CHECK(is<shape<2, 3, 4>>(evaluate(castnet::round(4 * x)), golden::rounded));
     using halves = tensor<float, shape<7>>;
     CHECK(is<shape<7>>(evaluate(castnet::round(halves::arange(-3) / 2)), golden::rounded_halves));
+    using doubles = tensor<double, shape<7>>;
+    auto const is_exact = [](auto const& x, auto const& y) { // zeros with their signs
+        return array_equal(x, y) && array_equal(1 / x, 1 / y);
+    };
+    doubles const few{-INFINITY, -1.5, -0.25, -0.0, 0.75, 1e300, INFINITY};
+    CHECK(is_exact(evaluate(castnet::floor(few)),
+                   doubles{-INFINITY, -2, -1, -0.0, 0, 1e300, INFINITY}));
+    CHECK(is_exact(evaluate(castnet::ceil(few)),
+                   doubles{-INFINITY, -1, -0.0, -0.0, 1, 1e300, INFINITY}));
     CHECK(array_equal(castnet::floor(tensor<int, shape<3>>{-1, 0, 7}),
                       tensor<int, shape<3>>{-1, 0, 7}));
     auto const special = [](auto infinity) {
@@ -347,6 +356,11 @@ TEST_CASE("random numbers depend on seed, stream and position only") {
     CHECK(array_equal(castnet::sort(order), tensor<size_t, shape<1000>>::arange()));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(8)));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(7, 1)));
+    auto words = tensor<std::uint64_t, shape<200'000>>::empty(); // some begin alike
+    for (size_t i = 0; i < words.size(); ++i) {
+        words(i) = detail::permutation_word(key_of(7), 0, i);
+    }
+    CHECK(array_equal(random_permutation<200'000>(7), argsort(words)));
     CHECK_THROWS_AS((void)(random_uniform<float, shape<5>>(7, 1, 0)), error);
     CHECK_THROWS_WITH_AS(
         (void)(random_normal<double, shape<5>>(7, 0, -1)),

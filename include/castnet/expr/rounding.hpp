@@ -20,7 +20,8 @@ struct function<fn::floor> : integer_derivative_reads<no_gradient> {
         if constexpr (std::is_integral_v<T>) {
             return a;
         } else {
-            return std::floor(a);
+            T const nearest = std::rint(a); // (GCC keeps std::floor out of vectors.)
+            return nearest - select(nearest > a, T(1), T(0));
         }
     }
 };
@@ -34,7 +35,8 @@ struct function<fn::ceil> : integer_derivative_reads<no_gradient> {
         if constexpr (std::is_integral_v<T>) {
             return a;
         } else {
-            return std::ceil(a);
+            T const nearest = std::rint(a);
+            return std::copysign(nearest + select(nearest < a, T(1), T(0)), a); // -0 of -0.5
         }
     }
 };

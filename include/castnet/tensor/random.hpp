@@ -162,7 +162,29 @@ tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t st
     for (size_t i = 0; i != N; ++i) {
         words.data()[i] = detail::permutation_word(key_of(seed), stream, i);
     }
-    return argsort(words);
+    auto order = tensor<size_t, shape<N>>::empty();
+    auto const* const word = words.data();
+    size_t* const place = order.data();
+    std::uint32_t last = 0;
+    // By the first halves of words; few of these are equal, and only they need the others.
+    using item = detail::placed_key<std::uint32_t>;
+    detail::sort_rows<N, item>(
+        1,
+        [word](size_t, size_t i) {
+            return item{static_cast<std::uint32_t>(word[i] >> 32), static_cast<std::uint32_t>(i)};
+        },
+        [word, place, &last](size_t, size_t i, item const& next) {
+            size_t at = i;
+            for (; at > 0 && next.key == last && word[place[at - 1]] > word[next.place]; --at) {
+                place[at] = place[at - 1];
+            }
+            place[at] = next.place;
+            last = next.key;
+        },
+        [](item const& a, item const& b) {
+            return a.key < b.key || (a.key == b.key && a.place < b.place);
+        });
+    return order;
 }
 
 } // namespace castnet

@@ -11,9 +11,9 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -156,15 +156,16 @@ void sort_rows(size_t rows, Read const& read, Write const& write, Before const& 
         }
     }
     constexpr bool by_digits = Length >= least_by_digits<Item>;
-    std::vector<Item> items(Length), other(by_digits ? Length : 0);
+    auto const items = std::make_unique_for_overwrite<Item[]>(Length);
+    auto const other = std::make_unique_for_overwrite<Item[]>(by_digits ? Length : 0);
     for (size_t first = begin; first != rows * Length; first += Length) {
         for (size_t i = 0; i != Length; ++i) {
             items[i] = read(first, i);
         }
         if constexpr (by_digits) {
-            sort_by_digits(items.data(), other.data(), std::uint32_t{Length});
+            sort_by_digits(items.get(), other.get(), std::uint32_t{Length});
         } else {
-            std::sort(items.begin(), items.end(), before);
+            std::sort(items.get(), items.get() + Length, before);
         }
         for (size_t i = 0; i != Length; ++i) {
             write(first, i, items[i]);
