@@ -140,6 +140,11 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::sum(cn::random_permutation<5>(3)) == 10);
     CHECK(cn::argmax<1>(a).size() == 3);
     CHECK(allclose(cn::floor(a) + cn::ceil(a), cn::round(a + 0.5) * 2 - 1));
+    cn::tensor const p = (a > b) * (b > 0);
+    cn::tensor const q = 1 - p;
+    CHECK(cn::all(cn::maximum(p, q)));
+    CHECK(array_equal(cn::tensor<int, cn::shape<3, 3>>{a * 10}, cn::floor(a * 10)));
+    CHECK(cn::max(b - 0.5 * cn::floor(b / 0.5)) < 0.5);
     CHECK(cn::all(cn::isfinite(a)));
     CHECK_FALSE(cn::any<0>(cn::isnan(a))(0));
     CHECK(cn::logsumexp<1>(a)(0) > 0);
