@@ -65,6 +65,13 @@ TEST_CASE("gradients and Hessian products agree with finite differences") {
         },
         a);
     check([](auto x) { return cn::sum(cn::log(1 + cn::square(cn::outer(x, x)))); }, w);
+    check([](auto x) { return cn::logsumexp(2 * x) * cn::standard_deviation(x); }, w);
+    check(
+        [](auto m) {
+            auto const scaled = (m - cn::mean<0>(m)) / cn::standard_deviation<0>(m, cn::keepdims);
+            return cn::dot(cn::logsumexp<1>(m), cn::norm<1>(m)) + cn::sum(cn::exp(scaled));
+        },
+        a);
 }
 
 TEST_CASE("gradients through functions of matrices") {
@@ -92,6 +99,8 @@ TEST_CASE("gradients along axes of tensors with three") {
     check([](auto t) { return cn::sum(cn::exp(cn::mean<0, 2>(t))); }, x);
     check([](auto t) { return cn::sum(cn::square(cn::select<2>(t, 1) - 3)); }, x);
     check([](auto t) { return cn::sum(cn::square(cn::max<2>(t)) * cn::min<2>(t)); }, x);
+    check([](auto t) { return cn::sum(cn::square(cn::logsumexp<2>(t) - cn::norm<2>(t))); }, x);
+    check([](auto t) { return cn::sum(cn::square(t) * cn::variance<0, 1>(t, cn::keepdims)); }, x);
 }
 
 TEST_CASE("by several arguments, numbers among them") {

@@ -117,18 +117,42 @@ constexpr auto min(symbol<S> x, Keep... keep) {
     return -max<Axes...>(-x, keep...);
 }
 
-template <class S>
-constexpr auto norm(symbol<S> x) {
-    return sqrt(sum(square(x)));
-}
-template <class S>
-constexpr auto variance(symbol<S> x) {
-    return mean(square(x - mean(x)));
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto norm(symbol<S> x, Keep... keep) {
+    return sqrt(sum<Axes...>(square(x), keep...));
 }
 
-template <class S>
-constexpr auto standard_deviation(symbol<S> x) {
-    return sqrt(variance(x));
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto variance(symbol<S> x, Keep... keep) {
+    if constexpr (sizeof...(Axes) == 0) {
+        return mean(square(x - mean(x)));
+    } else {
+        return mean<Axes...>(square(x - mean<Axes...>(x, keepdims)), keep...);
+    }
+}
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto standard_deviation(symbol<S> x, Keep... keep) {
+    return sqrt(variance<Axes...>(x, keep...));
+}
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto logsumexp(symbol<S> x, Keep... keep) {
+    auto const finite = [](auto largest) {
+        return stop_gradient(where(isfinite(largest), largest, 0));
+    };
+    if constexpr (sizeof...(Axes) == 0) {
+        auto const centre = finite(max(x));
+        return log(sum(exp(x - centre))) + centre;
+    } else {
+        auto const centre = finite(max<Axes...>(x, keepdims));
+        auto const sums = log(sum<Axes...>(exp(x - centre), keepdims)) + centre;
+        if constexpr (sizeof...(Keep) > 0) {
+            return sums;
+        } else {
+            using result = decltype(detail::kept_shape<S>(detail::some_axes<S, false, Axes...>()));
+            return reshaped(sums, result{});
+        }
+    }
 }
 
 template <Symbol X, class Low, class High>
