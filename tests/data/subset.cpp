@@ -125,6 +125,8 @@ TEST_CASE("samples are drawn in proportion to their weights") {
 TEST_CASE("weights whose sum no number divides draw samples that are there") {
     double const weights[] = {0, 5e-324, 0};
     CHECK(numbers_in(weighted_sample(numbered(3), weights, 20)) == std::vector<int>(20, 1));
+    CHECK(numbers_in(weighted_sample(numbered(3), std::array{0.F, 2.F, 0.F}, 20)) ==
+          std::vector<int>(20, 1));
 }
 
 TEST_CASE("a sample that a subset does not have is an error") {

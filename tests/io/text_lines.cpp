@@ -12,9 +12,11 @@ std::vector<std::string> lines_of(std::string const& text) {
     io::memory_source in{content, "text"};
     io::text_lines const lines{in};
     std::vector<std::string> all;
-    for (size_t i = 0; i < lines.size(); ++i) {
-        all.emplace_back(lines[i]);
+    for (std::string_view const line : lines) {
+        CHECK(line == lines[all.size()]);
+        all.emplace_back(line);
     }
+    static_assert(std::forward_iterator<io::text_lines::iterator>);
     return all;
 }
 

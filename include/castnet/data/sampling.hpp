@@ -10,7 +10,8 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <ranges>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,17 +117,21 @@ struct draw_in_turn {
 } // namespace detail
 
 // `count` samples drawn with replacement, each with a probability in proportion to its weight
-// (PyTorch's WeightedRandomSampler). Throws castnet::error unless there is a finite weight, not
-// negative, for each sample, and their sum is above 0.
-template <class Data>
-auto weighted_sample(Data const& data, std::span<double const> weights, size_t count,
+// (PyTorch's WeightedRandomSampler): `weights` is a vector, an array or a tensor of numbers. Throws
+// castnet::error unless there is a finite weight, not negative, for each sample, and their sum is
+// above 0.
+template <class Data, std::ranges::sized_range Weights>
+    requires(std::is_arithmetic_v<std::ranges::range_value_t<Weights>>)
+auto weighted_sample(Data const& data, Weights const& weights, size_t count,
                      std::uint64_t seed = 0) {
-    if (weights.size() != data.size()) {
-        throw error({"castnet: data::weighted_sample: found ", weights.size(),
+    size_t const found = std::ranges::size(weights);
+    if (found != data.size()) {
+        throw error({"castnet: data::weighted_sample: found ", found,
                      " weights, expected one for each of the ", data.size(), " samples"});
     }
     std::vector<double> sums;
-    for (double const weight : weights) {
+    for (auto const number : weights) {
+        double const weight = static_cast<double>(number);
         if (!(weight >= 0) || !std::isfinite(weight)) {
             throw error({"castnet: data::weighted_sample: the weight of sample ", sums.size(),
                          " is ", weight, ", expected a finite number from 0"});

@@ -4,6 +4,8 @@
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/detail/byte_order_mark.hpp>
 
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -49,6 +51,28 @@ public:
         }
         return text;
     }
+
+    class iterator {
+    public:
+        using value_type = std::string_view;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() = default;
+        iterator(text_lines const& lines, size_t line) : lines_{&lines}, line_{line} {}
+        std::string_view operator*() const { return (*lines_)[line_]; }
+        iterator& operator++() {
+            ++line_;
+            return *this;
+        }
+        iterator operator++(int) { return {*lines_, line_++}; }
+        bool operator==(iterator const&) const = default;
+
+    private:
+        text_lines const* lines_ = nullptr;
+        size_t line_ = 0;
+    };
+    iterator begin() const { return {*this, 0}; }
+    iterator end() const { return {*this, size()}; }
 
 private:
     std::string_view whole() const {
