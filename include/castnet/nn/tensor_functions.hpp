@@ -123,7 +123,7 @@ constexpr auto norm(symbol<S> x, Keep... keep) {
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
-constexpr auto variance(symbol<S> x, Keep... keep) {
+constexpr auto variance(symbol<S> x, [[maybe_unused]] Keep... keep) {
     if constexpr (sizeof...(Axes) == 0) {
         return mean(square(x - mean(x)));
     } else {
@@ -136,7 +136,7 @@ constexpr auto standard_deviation(symbol<S> x, Keep... keep) {
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
-constexpr auto logsumexp(symbol<S> x, Keep... keep) {
+constexpr auto logsumexp(symbol<S> x, Keep...) {
     auto const finite = [](auto largest) {
         return stop_gradient(where(isfinite(largest), largest, 0));
     };

@@ -191,8 +191,9 @@ CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...
     apply_inline(
         [&](X const& of, More... more) __attribute__((always_inline)) {
             with_block<Count>(of, read, first,
-                              [&](auto const& elements)
-                                  __attribute__((always_inline)) { store<Count>(out, elements); });
+                              [&](auto const& elements) __attribute__((always_inline)) {
+                                  store<true, Count>(out, elements);
+                              });
             block_function<F>::template take<Count>(out, static_cast<T>(more)...);
         },
         x.operands());
@@ -230,7 +231,7 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             } else {
                 with_block<Length>(x, read, first,
                                    [&](auto const& elements) __attribute__((always_inline)) {
-                                       store<Length>(out + first, elements);
+                                       store<true, Length>(out + first, elements);
                                    });
             }
         };
@@ -241,7 +242,9 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             store_block(Count - rest, shape<rest>{});
         }
     } else {
-        store<Count>(out, [&](size_t i) __attribute__((always_inline)) { return read(x, i); });
+        constexpr bool copies = requires { x.data(); };
+        store<copies, Count>(out,
+                             [&](size_t i) __attribute__((always_inline)) { return read(x, i); });
     }
 }
 

@@ -8,40 +8,53 @@
 
 namespace castnet::detail {
 
+// out[i] = value(first + i) for i < Count, all read before one is stored.
+template <size_t Count, class T, class Value>
+CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first) {
+    T block[Count];
+    for (size_t i = 0; i < Count; ++i) {
+        block[i] = static_cast<T>(value(first + i));
+    }
+    std::memcpy(out, block, sizeof block);
+}
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" // where a function has no vectors
+inline constexpr bool copies_in_blocks = true;   // since it makes a loop a call of memcpy
+#else
+inline constexpr bool copies_in_blocks = false;
+#endif
+
 // out[i] = value(i) for i < Count, where iterations do not depend on each other: what value(i)
 // reads is not written, or is element i itself. (GCC forgets this about loops that it unrolls
-// before it looks for vectors, and clang cannot be told: there, elements are computed before they
-// are stored.)
-template <size_t Count, class T, class Value>
+// before it looks for vectors.) `Copies` tells whether value(i) is a number in memory.
+template <bool Copies, size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
+    if constexpr (Count <= 16) {
+        store_block<Count>(out, value, 0);
+    } else if constexpr (Copies && copies_in_blocks) {
+        constexpr size_t length = 64, rest = Count % length;
+        for (size_t first = 0; first != Count - rest; first += length) {
+            store_block<length>(out + first, value, first);
+        }
+        if constexpr (rest > 0) {
+            store_block<rest>(out + Count - rest, value, Count - rest);
+        }
+    } else {
 #ifdef __clang__
-    constexpr size_t block_length = 64, rest = Count % block_length;
+#pragma clang loop vectorize(assume_safety) interleave_count(4)
 #else
-    constexpr size_t block_length = 16, rest = Count <= block_length ? Count : 0;
-#endif
-    auto const store_block = [&]<size_t Length>(size_t first, shape<Length>)
-                                 __attribute__((always_inline)) {
-                                     T block[Length];
-                                     for (size_t i = 0; i < Length; ++i) {
-                                         block[i] = static_cast<T>(value(first + i));
-                                     }
-                                     std::memcpy(out + first, block, sizeof block);
-                                 };
-#ifdef __clang__
-    for (size_t first = 0; first != Count - rest; first += block_length) {
-        store_block(first, shape<block_length>{});
-    }
-#else
-    if constexpr (rest == 0) {
         CASTNET_IVDEP
+#endif
         for (size_t i = 0; i < Count; ++i) {
             out[i] = static_cast<T>(value(i));
         }
     }
-#endif
-    if constexpr (rest > 0) {
-        store_block(Count - rest, shape<rest>{});
-    }
 }
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 } // namespace castnet::detail
