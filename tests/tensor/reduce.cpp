@@ -110,6 +110,42 @@ TEST_CASE("extremes are found wherever they lie") {
     CHECK(castnet::min(tensor<std::int8_t, shape<300>>::full(-128)) == -128);
 }
 
+namespace {
+
+// Rows of some lengths, longer and shorter than what vectors hold.
+template <class T, size_t Length>
+void check_integer_sums() {
+    tensor<T, shape<3, Length>> x;
+    std::int64_t rows[3] = {}, all = 0;
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < Length; ++j) {
+            x(i, j) = static_cast<T>(i * 7919 * j * j + j); // of both signs where there are two
+            rows[i] += static_cast<std::int64_t>(x(i, j));
+        }
+        all += rows[i];
+    }
+    CHECK(static_cast<std::int64_t>(sum(x)) == all);
+    CHECK(static_cast<std::int64_t>(sum(x + T(0))) == all);
+    CHECK(castnet::mean(x) == doctest::Approx(double(all) / (3 * Length)));
+    for (size_t i = 0; i < 3; ++i) {
+        CHECK(static_cast<std::int64_t>(sum<1>(x)(i)) == rows[i]);
+        CHECK(static_cast<std::int64_t>(sum(x[i])) == rows[i]);
+    }
+}
+template <class... T>
+void check_integer_sums_of() {
+    (..., check_integer_sums<T, 31>());
+    (..., check_integer_sums<T, 32>());
+    (..., check_integer_sums<T, 1003>());
+}
+
+} // namespace
+
+TEST_CASE("integers of any type are summed in rows of any length") {
+    check_integer_sums_of<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                          std::uint32_t, std::int64_t, std::uint64_t>();
+}
+
 TEST_CASE("integers are summed in 64 bits, floats in double") {
     using bytes = tensor<std::uint8_t, shape<1000>>;
     static_assert(std::is_same_v<decltype(sum(bytes())), std::uint64_t>);

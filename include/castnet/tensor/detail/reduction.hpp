@@ -76,6 +76,12 @@ struct sum_reduction {
             total[0] += sum_of_few<Count>(run(length<Count>{}, 0));
         }
     }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
+        requires(std::integral<T> && !std::same_as<T, bool> && Count >= 4 * run_width<accumulator>)
+    {
+        total[0] += sum_of_integers<T, Count, accumulator>(run);
+    }
     template <size_t Count, class Rows>
     CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
         requires fills_vectors<Lanes, T>

@@ -9,8 +9,10 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/tensor/detail/lanes.hpp>
 
+#include <concepts>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -152,6 +154,36 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         total += other;
         return join_lanes<double, run_width<double>>(total, plus);
     }
+}
+
+// The sum of whole numbers as a Wide one, of 64 bits.
+template <std::integral T, size_t Count, class Wide, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Wide sum_of_integers(Run const& run) {
+    // (of registers' width: g++ computes wider ones number by number)
+    constexpr size_t width = cpu::vector_bytes / sizeof(Wide), vectors = 4, block = vectors * width;
+    typedef Wide wide __attribute__((vector_size(width * sizeof(Wide))));
+    typedef T stored
+        __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
+    wide sum[vectors] = {};
+    for (size_t i = 0; i != Count - Count % block; i += block) {
+        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < vectors; ++k) {
+            sum[k] += __builtin_convertvector(x[k], wide);
+        }
+    }
+    wide const all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    Wide total = 0;
+    for (size_t j = 0; j < width; ++j) {
+        total += all[j];
+    }
+    if constexpr (Count % block != 0) {
+        T const* const x = run(length<Count % block>{}, Count - Count % block);
+        for (size_t j = 0; j < Count % block; ++j) {
+            total += static_cast<Wide>(x[j]);
+        }
+    }
+    return total;
 }
 
 // Of a run that is no longer than a block. Floats are multiplied by fours, and these products in
