@@ -44,6 +44,35 @@ TEST_CASE("clip, variance, standard deviation and norm") {
     CHECK(is<shape<2, 3>>(castnet::norm<2>(x), golden::norm_2));
 }
 
+TEST_CASE("norms and logarithms of integers are computed in double") {
+    tensor<int, shape<4>> const large{50'000, 50'000, 1, 1};
+    CHECK(castnet::norm(large) == doctest::Approx(70710.678132622405));
+    tensor<unsigned, shape<2, 2>> const few{{1, 2}, {3, 4}};
+    CHECK(castnet::logsumexp(few) == doctest::Approx(4.440189698561196));
+    CHECK(castnet::logsumexp<1>(few)(0) == doctest::Approx(2.3132616875182228));
+    CHECK(castnet::norm<1>(few)(1) == 5);
+}
+
+TEST_CASE("NaN on either side is the larger and the smaller one") {
+    tensor<float, shape<4>> const a{NAN, 1, NAN, 2}, b{1, NAN, NAN, 1};
+    CHECK(array_equal(castnet::isnan(maximum(a, b)), tensor<float, shape<4>>{1, 1, 1, 0}));
+    CHECK(array_equal(castnet::isnan(minimum(a, b)), tensor<float, shape<4>>{1, 1, 1, 0}));
+    CHECK(evaluate(maximum(a, b))(3) == 2);
+    CHECK(evaluate(minimum(a, b))(3) == 1);
+}
+
+TEST_CASE("where has the type of what it chooses from") {
+    tensor<float, shape<2>> const condition{0.5F, 0};
+    tensor<std::int64_t, shape<2>> const a{16'777'219, 0}, b{0, 9'007'199'254'740'993};
+    tensor const chosen = where(condition, a, b);
+    static_assert(std::is_same_v<decltype(chosen)::value_type, std::int64_t>);
+    CHECK(array_equal(chosen, tensor<std::int64_t, shape<2>>{16'777'219, 9'007'199'254'740'993}));
+    tensor const floats = where(tensor<double, shape<2>>{0, 1e-300}, condition, 2.0);
+    static_assert(std::is_same_v<decltype(floats)::value_type, float>);
+    CHECK(array_equal(floats, tensor<float, shape<2>>{2, 0}));
+    static_assert(std::is_same_v<decltype(where(condition > 0, 1, 0))::value_type, float>);
+}
+
 TEST_CASE("rounding, and tests for NaN and infinity") {
     CHECK(is<shape<2, 3, 4>>(evaluate(castnet::floor(4 * x)), golden::floors));
     CHECK(is<shape<2, 3, 4>>(evaluate(castnet::ceil(4 * x)), golden::ceilings));

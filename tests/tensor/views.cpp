@@ -78,6 +78,15 @@ TEST_CASE("assigning a view writes elements, copying it does not") {
     CHECK(array_equal(a, tensor<int, shape<2, 2>>{{7, 8}, {0, 8}}));
 }
 
+TEST_CASE("a row of a temporary tensor is a tensor of its own") {
+    auto const row = evaluate(block::arange() * 2)[1];
+    static_assert(std::is_same_v<decltype(row), tensor<int, shape<3, 4>> const>);
+    CHECK(row(2, 3) == 46);
+    auto const number = tensor<int, shape<3>>{4, 5, 6}[2];
+    static_assert(std::is_same_v<decltype(number), int const>);
+    CHECK(number == 6);
+}
+
 TEST_CASE("views of constant tensors only read") {
     block const x = block::arange();
     static_assert(std::is_same_v<decltype(transpose(x)(0, 0, 0)), int const&>);

@@ -74,6 +74,26 @@ TEST_CASE("gradients and Hessian products agree with finite differences") {
         a);
 }
 
+TEST_CASE("norms and deviations of equal numbers have a gradient of 0") {
+    CHECK(cn::array_equal(cn::grad([](auto x) { return cn::norm(x); }, vector::zeros()),
+                          vector::zeros()));
+    CHECK(cn::array_equal(
+        cn::grad([](auto x) { return cn::sum(cn::standard_deviation<1>(x)); }, matrix::ones()),
+        matrix::zeros()));
+    CHECK(std::isnan(cn::grad([](auto x) { return cn::norm(x); }, vector{0, NAN, 0})(1)));
+}
+
+TEST_CASE("the maximum of numbers with NaN is NaN") {
+    auto const largest = [](auto x) { return cn::max(x); };
+    CHECK(std::isnan(cn::value_and_grad(largest, vector{1, NAN, 2}).value));
+    CHECK(std::isnan(cn::value_and_grad(largest, vector{NAN, NAN, NAN}).value));
+    auto const of_rows = [](auto x) { return cn::sum(cn::max<1>(x)); };
+    matrix x = a;
+    x(2, 1) = NAN;
+    CHECK(std::isnan(cn::value_and_grad(of_rows, x).value));
+    CHECK(cn::grad(of_rows, x)(1, 0) == 1);
+}
+
 TEST_CASE("gradients through functions of matrices") {
     auto const gram = [](auto m) {
         auto const product = cn::matmul(cn::transpose(m), m); // of symbols alone

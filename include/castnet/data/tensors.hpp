@@ -19,6 +19,12 @@ auto shape_of_sample(shape<Samples, D...>) {
 template <class X>
 using sample_shape = decltype(shape_of_sample(typename X::shape_type{}));
 
+// Whether the elements of an argument of type X&& outlive the call: those of a tensor with a name,
+// and of any view.
+template <class X>
+inline constexpr bool outlives_call =
+    std::is_lvalue_reference_v<X> || !requires(X const& x) { x.view(); };
+
 template <class Type, class Targets>
 struct target_of {
     using type = Type;
@@ -66,8 +72,13 @@ private:
 // features (samples, extents of an input…) and targets (samples, extents of a target…) as a data
 // set for fit(), evaluate() and step(), without a copy: the tensors must outlive it. Targets are
 // real numbers, or class numbers: of_tensors<label<10>>(features, labels).
-template <class Type = void, TensorExpression Features, TensorExpression Targets>
-auto of_tensors(Features const& features, Targets const& targets) {
+template <class Type = void, TensorExpression X, TensorExpression Y>
+auto of_tensors(X&& features, Y&& targets) {
+    using Features = std::remove_cvref_t<X>;
+    using Targets = std::remove_cvref_t<Y>;
+    static_assert(detail::outlives_call<X> && detail::outlives_call<Y>,
+                  "castnet: data::of_tensors keeps views of the elements: give temporary tensors "
+                  "names");
     static_assert(
         Features::shape_type::rank > 1 && Targets::shape_type::rank > 0 &&
             Features::shape_type::extent[0] == Targets::shape_type::extent[0],
@@ -82,8 +93,8 @@ auto of_tensors(Features const& features, Targets const& targets) {
     using target = typename detail::target_of<Type, Targets>::type;
     static_assert(target_shape<target>::count == detail::sample_shape<Targets>::count,
                   "castnet: data::of_tensors: the targets of a sample are not those of this type");
-    auto const view = []<class X>(X const& x) {
-        return tensor_view<typename X::value_type const, typename X::shape_type>{x.data()};
+    auto const view = []<class Z>(Z const& x) {
+        return tensor_view<typename Z::value_type const, typename Z::shape_type>{x.data()};
     };
     return tensor_samples<target, decltype(view(features)), decltype(view(targets))>{view(features),
                                                                                      view(targets)};

@@ -107,13 +107,13 @@ struct function<fn::square> : integer_derivative_reads<0b1> {
     }
 };
 
-// The smaller of two; at a tie both get half of the gradient, as in PyTorch.
+// The smaller of two, NaN if one of them is; at a tie both get half of the gradient, as in PyTorch.
 template <>
 struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "minimum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(b < a, b, a);
+        return select(a <= b, a, select(a != a, a, b));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
@@ -121,13 +121,13 @@ struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
     }
 };
 
-// The larger of two; at a tie both get half of the gradient, as in PyTorch.
+// The larger of two, NaN if one of them is; at a tie both get half of the gradient, as in PyTorch.
 template <>
 struct function<fn::maximum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "maximum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a < b, b, a);
+        return select(a >= b, a, select(a != a, a, b));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {

@@ -86,6 +86,13 @@ constexpr auto kept_or_dropped(symbol<R> reduced, symbol<S> x, Keep...) {
     }
 }
 
+// The square root of a sum of squares; where all of these are 0, so is the gradient, as in PyTorch.
+template <class S>
+constexpr auto root_of_sum(symbol<S> x) {
+    auto const is_zero = x == 0;
+    return where(is_zero, 0, sqrt(where(is_zero, 1, x)));
+}
+
 template <class S, size_t... Axes>
 inline constexpr double share_of_axes = 1.0 / static_cast<double>((S::extent[Axes] * ... * 1));
 
@@ -119,7 +126,7 @@ constexpr auto min(symbol<S> x, Keep... keep) {
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
 constexpr auto norm(symbol<S> x, Keep... keep) {
-    return sqrt(sum<Axes...>(square(x), keep...));
+    return detail::root_of_sum(sum<Axes...>(square(x), keep...));
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
@@ -132,7 +139,7 @@ constexpr auto variance(symbol<S> x, [[maybe_unused]] Keep... keep) {
 }
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
 constexpr auto standard_deviation(symbol<S> x, Keep... keep) {
-    return sqrt(variance<Axes...>(x, keep...));
+    return detail::root_of_sum(variance<Axes...>(x, keep...));
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>

@@ -40,6 +40,30 @@ struct common_value {
 template <class... X>
 using common_value_t = typename common_value<std::remove_cvref_t<X>...>::type;
 
+// The same of the operands of F, which takes them for its result: where() looks whether its first
+// one is 0, whatever the type of that.
+template <fn F, class... X>
+struct operands_value : common_value<X...> {};
+template <class Condition, class A, class B>
+    requires(TensorExpression<A> || TensorExpression<B>)
+struct operands_value<fn::where, Condition, A, B> : common_value<A, B> {};
+
+template <class T, class Condition, class A, class B>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T chosen_in(Condition condition, A a, B b) {
+    bool const holds = condition != Condition(0);
+    return function<fn::where>::value(static_cast<T>(holds), static_cast<T>(a), static_cast<T>(b));
+}
+
+// F of elements, computed in T.
+template <fn F, class T, class... X>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T value_in(X... x) {
+    if constexpr (F == fn::where) {
+        return chosen_in<T>(x...);
+    } else {
+        return function<F>::value(static_cast<T>(x)...);
+    }
+}
+
 template <class... X>
 using device_of_operands = typename common_device<typename operand_traits<X>::device_type...>::type;
 
@@ -79,7 +103,7 @@ public:
     // Of elements of the operands
     template <class... Element>
     CASTNET_ALWAYS_INLINE static T value(Element... x) {
-        return function<F>::value(static_cast<T>(x)...);
+        return detail::value_in<F, T>(x...);
     }
 
     template <class... Index>
@@ -115,7 +139,7 @@ private:
 template <fn F, class... X>
     requires TensorOperands<X...>
 auto apply(function<F> f, X&&... x) {
-    using T = number_of<F, detail::common_value_t<X...>>;
+    using T = number_of<F, typename detail::operands_value<F, std::remove_cvref_t<X>...>::type>;
     using S = broadcast_t<typename detail::operand_traits<std::remove_cvref_t<X>>::shape_type...>;
     return elementwise_expression<F, T, S, detail::kept<X>...>(f, static_cast<X&&>(x)...);
 }

@@ -165,9 +165,10 @@ public:
     tensor_view<T const, S, strides_type, Device> view() const& {
         return tensor_view<T const, S, strides_type, Device>{data()};
     }
+    void view() const&& = delete; // which would outlive the elements
 
     // As for tensor_view: the element at an index, unchecked and checked, and the sub-tensor at
-    // position i of the first axis.
+    // position i of the first axis: of a temporary tensor, a copy.
     template <class... Index>
     T& operator()(Index... index) {
         return view()(index...);
@@ -186,6 +187,14 @@ public:
     }
     decltype(auto) operator[](size_t i) & { return view()[i]; }
     decltype(auto) operator[](size_t i) const& { return view()[i]; }
+    auto operator[](size_t i) const&& {
+        auto&& part = view()[i];
+        if constexpr (TensorExpression<decltype(part)>) {
+            return evaluate(part);
+        } else {
+            return part;
+        }
+    }
 
     // The only element; of a tensor on a GPU, it waits for it.
     T item() const {

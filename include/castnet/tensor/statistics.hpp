@@ -26,6 +26,16 @@ auto root_of(X const& x) {
     }
 }
 
+// Integers as doubles
+template <class X>
+decltype(auto) as_floating(X const& x) {
+    if constexpr (std::is_integral_v<typename X::value_type>) {
+        return x * 1.0;
+    } else {
+        return (x);
+    }
+}
+
 // What can be read several times: a view of elements in memory, else their values.
 template <class X>
 auto kept_values(X const& x) {
@@ -55,13 +65,13 @@ auto standard_deviation(X const& x, Keep... keep) {
 // The square root of the sum of squares, as numpy.linalg.norm of vectors.
 template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
 auto norm(X const& x, Keep... keep) {
-    return detail::root_of(sum<Axes...>(square(x), keep...));
+    return detail::root_of(sum<Axes...>(square(detail::as_floating(x)), keep...));
 }
 
 // The logarithm of the sum of exponentials, computed without overflow, as torch.logsumexp.
 template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
 auto logsumexp(X const& x, Keep... keep) {
-    auto const values = detail::kept_values(x);
+    auto const values = detail::kept_values(detail::as_floating(x));
     auto const largest = max<Axes...>(values, keepdims);
     auto const centre = evaluate(where(isfinite(largest), largest, 0));
     auto const sums = sum<Axes...>(castnet::exp(values - centre), keepdims);

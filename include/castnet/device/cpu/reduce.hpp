@@ -105,7 +105,9 @@ template <class Program, reduction R, class T>
         T best[size_t(width)];
         std::fill_n(best, width, minus_infinity<T>);
         for (std::ptrdiff_t k = 0; k < c; ++k) {
-            lanes([&](std::ptrdiff_t i) { best[i] = x[k][i] > best[i] ? x[k][i] : best[i]; });
+            lanes([&](std::ptrdiff_t i) {
+                best[i] = function<fn::maximum>::value(x[k][i], best[i]);
+            });
         }
         if constexpr (R == reduction::max) {
             std::copy_n(best, width, out);
@@ -135,7 +137,7 @@ template <class Program, reduction R, class T>
         if constexpr (R == reduction::sum) {
             to += x;
         } else {
-            to = x > to ? x : to;
+            to = function<fn::maximum>::value(x, to);
         }
     };
     auto const join_rows = [&](program_arguments<T> const& from, std::ptrdiff_t p, std::ptrdiff_t c,
