@@ -287,6 +287,13 @@ TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram an
     CHECK(array_equal(histogram<4>(some, 0, 1), tensor<int, shape<4>>{2, 2, 3, 3}));
     CHECK(array_equal(histogram<10>(some, 0, 1),
                       tensor<int, shape<10>>{1, 1, 2, 0, 0, 2, 1, 1, 0, 2}));
+    // edges are as exact as the numbers: the float 0.7 is less than the double
+    tensor<float, shape<10>> const tenths{0, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
+    CHECK(array_equal(histogram<10>(tenths, 0, 1), tensor<int, shape<10>>::ones()));
+    CHECK(sum(histogram<3>(tenths, 0.7, 1)) == 3);
+    tensor<double, shape<10>> const doubles = tenths;
+    CHECK(array_equal(histogram<10>(doubles, 0, 1),
+                      tensor<int, shape<10>>{1, 1, 1, 1, 1, 1, 2, 0, 2, 0}));
     CHECK_THROWS_WITH_AS(histogram<4>(some, 1, 1),
                          "castnet: histogram: the range from 1 to 1 is empty", error);
     double const most = std::numeric_limits<double>::max();

@@ -67,7 +67,7 @@ struct bin_of_element {
     int bins;
     template <class T>
     CASTNET_HD int operator()(T x) const {
-        return castnet::detail::bin_of(static_cast<double>(x), low, high, bins);
+        return castnet::detail::bin_of(x, low, high, bins);
     }
 };
 
