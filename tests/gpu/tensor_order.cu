@@ -58,6 +58,8 @@ TEST_CASE("sorted tensors on a GPU") {
     check_order(cn::random_normal<double, cn::shape<300, 4>>(3));
     auto const x = whole_numbers();
     CHECK(cn::unique(cn::to<gpu_device>(x)) == cn::unique(x));
+    auto const y = numbers(); // with NaN
+    CHECK(cn::unique(cn::to<gpu_device>(y)).size() == cn::unique(y).size());
 }
 
 TEST_CASE("cumulative sums and histograms on a GPU") {

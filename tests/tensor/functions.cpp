@@ -188,6 +188,8 @@ TEST_CASE("order along the last axis") {
     CHECK(array_equal(largest<3>(some).indices, tensor<int, shape<3>>{1, 0, 3}));
     CHECK(castnet::unique(tensor<int, shape<2, 3>>{{3, 1, 3}, {1, 1, 2}}) ==
           std::vector<int>{1, 2, 3});
+    auto const different = castnet::unique(tensor<float, shape<5>>{NAN, 1, -NAN, 1, NAN});
+    CHECK((different.size() == 2 && different[0] == 1 && std::isnan(different[1])));
     static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,
                                  std::uint64_t>);
 }

@@ -157,13 +157,24 @@ auto cumsum(X const& x) {
     return sums;
 }
 
-// The different elements of a tensor in ascending order.
+namespace detail {
+
+// Numbers in ascending order without those that are equal to the one before, or NaN as that is.
+template <class T>
+std::vector<T> without_repeats(std::vector<T> ordered) {
+    auto const same = [](T a, T b) { return a == b || (a != a && b != b); };
+    ordered.erase(std::unique(ordered.begin(), ordered.end(), same), ordered.end());
+    return ordered;
+}
+
+} // namespace detail
+
+// The different elements of a tensor in ascending order; of all NaN one.
 template <TensorExpression X>
 auto unique(X const& x) {
     auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
-    std::vector<typename X::value_type> all(values.begin(), values.end());
-    all.resize(static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin()));
-    return all;
+    return detail::without_repeats(
+        std::vector<typename X::value_type>(values.begin(), values.end()));
 }
 
 namespace detail {

@@ -253,7 +253,8 @@ auto unique(X const& x) {
     cuda::detail::copy_bytes(all.data(), different.data().get(), found * sizeof(T),
                              cudaMemcpyDeviceToHost, stream);
     stream.wait();
-    return std::vector<T>(all.data(), all.data() + found);
+    // (CUB leaves all NaN)
+    return detail::without_repeats(std::vector<T>(all.data(), all.data() + found));
 }
 
 template <size_t Bins, GpuExpression X>
