@@ -318,6 +318,7 @@ TEST_CASE("sums of products by their letters") {
     CHECK(is<shape<2>>(einsum<"bij,i,j->b">(x, b, m[0]), golden::einsum_weighted));
     CHECK(is<shape<4, 2, 3>>(einsum<"bij->jbi">(x), golden::einsum_turned));
     CHECK(allclose(einsum<"ik,jk->ij">(a, transpose(a)), matmul(a, a)));
+    CHECK(array_equal(einsum<" bij, kj -> bik ">(x, m), einsum<"bij,kj->bik">(x, m)));
 }
 
 TEST_CASE("sums of products of matrices by their letters") {

@@ -1,9 +1,9 @@
 // Sums of products by Einstein's convention, einsum<"ij,jk->ik">(a, b), with the text checked while
 // compiling: a letter for each axis of each operand, and after the arrow those of the result.
 // Letters that the result lacks are summed over; a letter twice in one operand is its diagonal. As
-// numpy.einsum with an explicit result. Computed at once; of two operands on the host by matmul,
-// where the text describes products of matrices, whatever the order of their axes. Operands are
-// tensors with names, or views.
+// numpy.einsum with an explicit result; "..." is not supported, spaces do not count. Computed at
+// once; of two operands on the host by matmul, where the text describes products of matrices,
+// whatever the order of their axes. Operands are tensors with names, or views.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -12,6 +12,7 @@
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -125,6 +126,25 @@ struct einsum_text {
 };
 
 template <fixed_string Text>
+constexpr auto without_spaces() {
+    constexpr size_t count = [] {
+        size_t others = 0;
+        for (char const c : Text.view()) {
+            others += c != ' ' ? 1 : 0;
+        }
+        return others;
+    }();
+    char text[count + 1]{};
+    size_t end = 0;
+    for (char const c : Text.view()) {
+        if (c != ' ') {
+            text[end++] = c;
+        }
+    }
+    return fixed_string{text};
+}
+
+template <fixed_string Text> // without spaces
 inline constexpr einsum_text einsum_of{Text.view()};
 
 // The extent of a letter: that of the first axis that it names.
@@ -162,21 +182,53 @@ constexpr bool einsum_extents_agree() {
     return agree;
 }
 
-// Classes, so that every compiler prints their arguments.
+template <fixed_string Text>
+constexpr bool einsum_has_letters() {
+    for (char const c : Text.view()) {
+        bool const is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!is_letter && c != ',' && c != '-' && c != '>') {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum class einsum_mistake : std::uint8_t { none, letters, result, axes, extents };
+
+// The first mistake in a call.
+template <fixed_string Text, class... S>
+constexpr einsum_mistake mistake_in_einsum() {
+    constexpr auto& text = einsum_of<Text>;
+    if constexpr (!einsum_has_letters<Text>()) {
+        return einsum_mistake::letters;
+    } else if constexpr (!text.has_arrow || !text.result_is_known()) {
+        return einsum_mistake::result;
+    } else if constexpr (text.operands != sizeof...(S) || !einsum_ranks_fit<Text, S...>()) {
+        return einsum_mistake::axes;
+    } else if constexpr (!einsum_extents_agree<Text, S...>()) {
+        return einsum_mistake::extents;
+    } else {
+        return einsum_mistake::none;
+    }
+}
+
+// A class, so that every compiler prints its arguments.
 template <fixed_string Text, class... S>
 struct einsum_fits {
-    static_assert(einsum_of<Text>.has_arrow && einsum_of<Text>.result_is_known(),
+    static constexpr auto mistake = mistake_in_einsum<Text, S...>();
+    static_assert(mistake != einsum_mistake::letters,
+                  "castnet: einsum names axes by letters, with a comma between operands and -> "
+                  "before the result; it does not support \"...\"; see einsum_fits<text, "
+                  "shapes...>");
+    static_assert(mistake != einsum_mistake::result,
                   "castnet: einsum needs -> and the letters of the result after it, each once and "
                   "among those of the operands; see einsum_fits<text, shapes...>");
-    static_assert(einsum_of<Text>.operands == sizeof...(S) && einsum_ranks_fit<Text, S...>(),
+    static_assert(mistake != einsum_mistake::axes,
                   "castnet: einsum needs, for each operand, a letter for each of its axes; see "
                   "einsum_fits<text, shapes...>");
-    static constexpr bool checked = true;
-};
-template <bool Agree, fixed_string Text, class... S>
-struct einsum_agrees {
-    static_assert(Agree, "castnet: einsum: the axes of one letter differ in their extents; see "
-                         "einsum_agrees<agree, text, shapes...>");
+    static_assert(mistake != einsum_mistake::extents,
+                  "castnet: einsum: the axes of one letter differ in their extents; see "
+                  "einsum_fits<text, shapes...>");
     static constexpr bool checked = true;
 };
 
@@ -270,44 +322,48 @@ auto einsum_product(A const& a, B const& b) {
     }
 }
 
+// einsum by one loop over all letters.
+template <fixed_string Text, class... X>
+auto einsum_in_a_loop(X const&... x) {
+    constexpr auto letters = einsum_of<Text>.all();
+    constexpr size_t kept = einsum_of<Text>.result.size();
+    using all = einsum_shape<Text, letters, typename X::shape_type...>;
+    auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
+        auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
+            if constexpr (sizeof...(more) == 0) {
+                return first;
+            } else {
+                return first * multiply_more(multiply_more, more...);
+            }
+        };
+        return multiply(multiply, along_letters<Text, Operand, letters, all>(view_of(x))...);
+    };
+    auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
+        if constexpr (sizeof...(Axis) == 0) {
+            return evaluate(terms);
+        } else {
+            return sum<(kept + Axis)...>(terms);
+        }
+    };
+    return summed(product(std::index_sequence_for<X...>{}),
+                  std::make_index_sequence<letters.count - kept>{});
+}
+
 } // namespace detail
 
 template <fixed_string Text, TensorExpression... X>
 auto einsum(X const&... x) {
-    static_assert(detail::einsum_fits<Text, typename X::shape_type...>::checked);
-    static_assert(
-        detail::einsum_agrees<detail::einsum_extents_agree<Text, typename X::shape_type...>(), Text,
-                              typename X::shape_type...>::checked);
-    constexpr auto text = detail::einsum_of<Text>;
-    constexpr bool by_matmul = text.is_product() &&
-                               std::is_floating_point_v<detail::common_value_t<X...>> &&
-                               detail::is_host<detail::device_of_operands<X...>>;
-    if constexpr (by_matmul) {
-        return detail::einsum_product<Text>(detail::view_of(x)...);
+    constexpr auto bare = detail::without_spaces<Text>();
+    using T = detail::common_value_t<X...>;
+    static_assert(detail::einsum_fits<bare, typename X::shape_type...>::checked);
+    if constexpr (detail::mistake_in_einsum<bare, typename X::shape_type...>() !=
+                  detail::einsum_mistake::none) {
+        return T{}; // after the complaint
+    } else if constexpr (detail::einsum_of<bare>.is_product() && std::is_floating_point_v<T> &&
+                         detail::is_host<detail::device_of_operands<X...>>) {
+        return detail::einsum_product<bare>(detail::view_of(x)...);
     } else {
-        constexpr auto letters = text.all();
-        constexpr size_t kept = text.result.size();
-        using all = detail::einsum_shape<Text, letters, typename X::shape_type...>;
-        auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
-            auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
-                if constexpr (sizeof...(more) == 0) {
-                    return first;
-                } else {
-                    return first * multiply_more(multiply_more, more...);
-                }
-            };
-            return multiply(multiply, detail::along_letters<Text, Operand, letters, all>(
-                                          detail::view_of(x))...);
-        };
-        auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
-            if constexpr (sizeof...(Axis) == 0) {
-                return evaluate(terms);
-            } else {
-                return sum<(kept + Axis)...>(terms);
-            }
-        };
-        return summed(product(std::index_sequence_for<X...>{}),
-                      std::make_index_sequence<letters.count - kept>{});
+        return detail::einsum_in_a_loop<bare>(x...);
     }
 }
 
