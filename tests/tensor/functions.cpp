@@ -351,6 +351,29 @@ TEST_CASE("sums of products of matrices by their letters") {
     CHECK(allclose(einsum<"ij,ij->j">(m, m), sum<0>(m * m)));
 }
 
+TEST_CASE("sums of products of many operands by their letters") {
+    auto const one = random_normal<double, shape<4, 7, 8>>(1);
+    auto const two = random_normal<double, shape<8, 9, 4>>(2);
+    auto const three = random_normal<float, shape<4, 9>>(3);
+    tensor<double, shape<7, 4>> expected;
+    for (size_t b = 0; b != 4; ++b) {
+        auto const product = matmul(one[b], select<2>(two, b));
+        select<1>(expected, b) = matmul(product, three[b]);
+    }
+    CHECK(allclose(einsum<"bij,jkb,bk->ib">(one, two, three), expected));
+    CHECK(allclose(einsum<"bij,jkb,bk,b,b->">(one, two, three, two[0][0], two[1][1]),
+                   sum(expected * two[0][0] * two[1][1])));
+    auto const matrix = one[0];
+    CHECK(allclose(einsum<"i,i,jk->kj">(b, b, matrix), dot(b, b) * transpose(matrix)));
+    using whole = tensor<std::int8_t, shape<8, 8>>;
+    whole const many = whole::arange();
+    auto const of_three = einsum<"ij,jk,kl->li">(many, many, many);
+    static_assert(std::is_same_v<decltype(of_three)::value_type, std::int64_t>);
+    tensor<std::int64_t, shape<8, 8>> const wide = many;
+    auto const cube = matmul(matmul(wide, wide), wide);
+    CHECK(array_equal(of_three, transpose(cube)));
+}
+
 TEST_CASE("random numbers depend on seed, stream and position only") {
     using many = tensor<float, shape<10'001>>;
     many const u = random_uniform<float, shape<10'001>>(7, -1, 3);

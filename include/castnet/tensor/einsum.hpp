@@ -3,7 +3,8 @@
 // Letters that the result lacks are summed over; a letter twice in one operand is its diagonal. As
 // numpy.einsum with an explicit result; "..." is not supported, spaces do not count. Computed at
 // once; of two operands on the host by matmul, where the text describes products of matrices,
-// whatever the order of their axes. Operands are tensors with names, or views.
+// whatever the order of their axes; of more in pairs from the first on, where that is less work.
+// Operands are tensors with names, or views.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -13,6 +14,8 @@
 #include <castnet/tensor/views.hpp>
 
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -61,6 +64,13 @@ struct einsum_text {
         constexpr std::string_view view() const { return {at, count}; }
         constexpr bool has(char c) const { return place_of(c, view()) < count; }
         constexpr void add(char c) { at[count++] = c; }
+        constexpr void add_new(std::string_view text) {
+            for (char const c : text) {
+                if (!has(c)) {
+                    add(c);
+                }
+            }
+        }
         constexpr letters and_then(letters const& more) const {
             letters both = *this;
             for (char const c : more.view()) {
@@ -76,13 +86,35 @@ struct einsum_text {
             l.add(c);
         }
         for (size_t i = 0; i < operands; ++i) {
-            for (char const c : operand[i]) {
-                if (!l.has(c)) {
-                    l.add(c);
-                }
-            }
+            l.add_new(operand[i]);
         }
         return l;
+    }
+    // Those of a product and of operand i: those of both first, as products of matrices have them.
+    constexpr letters with_operand(letters const& product, size_t i) const {
+        letters l;
+        for (char const c : product.view()) {
+            if (place_of(c, operand[i]) < operand[i].size()) {
+                l.add(c);
+            }
+        }
+        l.add_new(product.view());
+        l.add_new(operand[i]);
+        return l;
+    }
+    // Those among letters that operands after operand i have, or the result.
+    constexpr letters needed_after(size_t i, letters const& among) const {
+        letters later, needed;
+        later.add_new(result);
+        for (size_t k = i + 1; k < operands; ++k) {
+            later.add_new(operand[k]);
+        }
+        for (char const c : among.view()) {
+            if (later.has(c)) {
+                needed.add(c);
+            }
+        }
+        return needed;
     }
     // The letters that the first of two operands, the second one and the result have, or have not.
     constexpr letters of(bool in_first, bool in_second, bool in_result) const {
@@ -232,6 +264,59 @@ struct einsum_fits {
     static constexpr bool checked = true;
 };
 
+// The number of indices that letters have; of all in one loop, or summed over products of two
+// operands, of which the first is the product of those before.
+template <fixed_string Text, class... S>
+constexpr double einsum_count(einsum_text::letters const& letters) {
+    double count = 1;
+    for (char const c : letters.view()) {
+        count *= static_cast<double>(einsum_extent<Text, S...>(c));
+    }
+    return count;
+}
+template <fixed_string Text, class... S>
+constexpr double einsum_count_in_pairs() {
+    constexpr auto& text = einsum_of<Text>;
+    einsum_text::letters product;
+    product.add_new(text.operand[0]);
+    double count = 0;
+    for (size_t i = 1; i < text.operands; ++i) {
+        auto const both = text.with_operand(product, i);
+        count += einsum_count<Text, S...>(both);
+        product = text.needed_after(i, both);
+    }
+    return count;
+}
+
+// The text for the first two operands, and that for their product and the others, with spaces
+// after them.
+template <fixed_string Text>
+struct einsum_pair {
+    char first[2 * sizeof(Text.text)], then[2 * sizeof(Text.text)];
+
+    constexpr einsum_pair() {
+        constexpr auto& text = einsum_of<Text>;
+        einsum_text::letters one;
+        one.add_new(text.operand[0]);
+        auto const product = text.needed_after(1, text.with_operand(one, 1));
+        write(first, {text.operand[0], ",", text.operand[1], "->", product.view()});
+        auto const others = Text.view().substr(text.operand[0].size() + 1 + text.operand[1].size());
+        write(then, {product.view(), others});
+    }
+    static constexpr void write(auto& to, std::initializer_list<std::string_view> parts) {
+        size_t end = 0;
+        for (std::string_view const part : parts) {
+            for (char const c : part) {
+                to[end++] = c;
+            }
+        }
+        while (end < std::size(to)) {
+            to[end++] = ' ';
+        }
+        to[end - 1] = 0;
+    }
+};
+
 // The shape that these letters have.
 template <fixed_string Text, einsum_text::letters Letters, class... S, size_t... I>
 auto shape_of_letters(std::index_sequence<I...>)
@@ -349,6 +434,32 @@ auto einsum_in_a_loop(X const&... x) {
                   std::make_index_sequence<letters.count - kept>{});
 }
 
+// Whether einsum takes less time pair by pair. (Numbers are not rounded to floats where a later
+// operand is of doubles.)
+template <fixed_string Text, class... X>
+inline constexpr bool is_better_in_pairs = false;
+template <fixed_string Text, class A, class B, class C, class... X>
+inline constexpr bool is_better_in_pairs<Text, A, B, C, X...> =
+    std::is_same_v<common_value_t<A, B>, common_value_t<A, B, C, X...>> &&
+    einsum_count_in_pairs<Text, typename A::shape_type, typename B::shape_type,
+                          typename C::shape_type, typename X::shape_type...>() <
+        einsum_count<Text, typename A::shape_type, typename B::shape_type, typename C::shape_type,
+                     typename X::shape_type...>(einsum_of<Text>.all());
+
+} // namespace detail
+
+template <fixed_string Text, TensorExpression... X>
+auto einsum(X const&... x);
+
+namespace detail {
+
+template <fixed_string Text, class A, class B, class... X>
+auto einsum_in_pairs(A const& a, B const& b, X const&... others) {
+    constexpr einsum_pair<Text> texts;
+    auto const product = einsum<fixed_string{texts.first}>(a, b);
+    return einsum<fixed_string{texts.then}>(product, others...);
+}
+
 } // namespace detail
 
 template <fixed_string Text, TensorExpression... X>
@@ -362,6 +473,8 @@ auto einsum(X const&... x) {
     } else if constexpr (detail::einsum_of<bare>.is_product() && std::is_floating_point_v<T> &&
                          detail::is_host<detail::device_of_operands<X...>>) {
         return detail::einsum_product<bare>(detail::view_of(x)...);
+    } else if constexpr (detail::is_better_in_pairs<bare, X...>) {
+        return detail::einsum_in_pairs<bare>(x...);
     } else {
         return detail::einsum_in_a_loop<bare>(x...);
     }
