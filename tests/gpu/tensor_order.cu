@@ -58,6 +58,8 @@ TEST_CASE("sorted tensors on a GPU") {
     check_order(cn::random_normal<double, cn::shape<300, 4>>(3));
     auto const x = whole_numbers();
     CHECK(cn::unique(cn::to<gpu_device>(x)) == cn::unique(x));
+    auto const y = numbers(); // with NaN
+    CHECK(cn::unique(cn::to<gpu_device>(y)).size() == cn::unique(y).size());
 }
 
 TEST_CASE("cumulative sums and histograms on a GPU") {
@@ -71,6 +73,9 @@ TEST_CASE("cumulative sums and histograms on a GPU") {
                           cn::histogram<41>(x, -20, 20)));
     CHECK(cn::array_equal(cn::to<host_device>(cn::histogram<10>(v, 0.2, 0.7)),
                           cn::histogram<10>(u, 0.2, 0.7)));
+    cn::tensor<float, cn::shape<10>> const tenths = cn::tensor<float, cn::shape<10>>::arange() / 10;
+    CHECK(cn::array_equal(cn::to<host_device>(cn::histogram<10>(cn::to<gpu_device>(tenths), 0, 1)),
+                          cn::histogram<10>(tenths, 0, 1)));
 }
 
 TEST_CASE("permutations on a GPU are those of the host") {

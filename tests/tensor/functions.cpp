@@ -217,6 +217,8 @@ TEST_CASE("order along the last axis") {
     CHECK(array_equal(largest<3>(some).indices, tensor<int, shape<3>>{1, 0, 3}));
     CHECK(castnet::unique(tensor<int, shape<2, 3>>{{3, 1, 3}, {1, 1, 2}}) ==
           std::vector<int>{1, 2, 3});
+    auto const different = castnet::unique(tensor<float, shape<5>>{NAN, 1, -NAN, 1, NAN});
+    CHECK((different.size() == 2 && different[0] == 1 && std::isnan(different[1])));
     static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,
                                  std::uint64_t>);
 }
@@ -316,6 +318,13 @@ TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram an
     CHECK(array_equal(histogram<4>(some, 0, 1), tensor<int, shape<4>>{2, 2, 3, 3}));
     CHECK(array_equal(histogram<10>(some, 0, 1),
                       tensor<int, shape<10>>{1, 1, 2, 0, 0, 2, 1, 1, 0, 2}));
+    // edges are as exact as the numbers: the float 0.7 is less than the double
+    tensor<float, shape<10>> const tenths{0, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
+    CHECK(array_equal(histogram<10>(tenths, 0, 1), tensor<int, shape<10>>::ones()));
+    CHECK(sum(histogram<3>(tenths, 0.7, 1)) == 3);
+    tensor<double, shape<10>> const doubles = tenths;
+    CHECK(array_equal(histogram<10>(doubles, 0, 1),
+                      tensor<int, shape<10>>{1, 1, 1, 1, 1, 1, 2, 0, 2, 0}));
     CHECK_THROWS_WITH_AS(histogram<4>(some, 1, 1),
                          "castnet: histogram: the range from 1 to 1 is empty", error);
     double const most = std::numeric_limits<double>::max();
@@ -338,6 +347,7 @@ TEST_CASE("sums of products by their letters") {
     CHECK(is<shape<2>>(einsum<"bij,i,j->b">(x, b, m[0]), golden::einsum_weighted));
     CHECK(is<shape<4, 2, 3>>(einsum<"bij->jbi">(x), golden::einsum_turned));
     CHECK(allclose(einsum<"ik,jk->ij">(a, transpose(a)), matmul(a, a)));
+    CHECK(array_equal(einsum<" bij, kj -> bik ">(x, m), einsum<"bij,kj->bik">(x, m)));
 }
 
 TEST_CASE("sums of products of matrices by their letters") {
@@ -368,6 +378,29 @@ TEST_CASE("sums of products of matrices by their letters") {
     CHECK(allclose(einsum<"bikl,kl->ib">(p, one), transpose(weighted)));
     CHECK(allclose(einsum<"kl,bikl->bi">(one, p), weighted));
     CHECK(allclose(einsum<"ij,ij->j">(m, m), sum<0>(m * m)));
+}
+
+TEST_CASE("sums of products of many operands by their letters") {
+    auto const one = random_normal<double, shape<4, 7, 8>>(1);
+    auto const two = random_normal<double, shape<8, 9, 4>>(2);
+    auto const three = random_normal<float, shape<4, 9>>(3);
+    tensor<double, shape<7, 4>> expected;
+    for (size_t b = 0; b != 4; ++b) {
+        auto const product = matmul(one[b], select<2>(two, b));
+        select<1>(expected, b) = matmul(product, three[b]);
+    }
+    CHECK(allclose(einsum<"bij,jkb,bk->ib">(one, two, three), expected));
+    CHECK(allclose(einsum<"bij,jkb,bk,b,b->">(one, two, three, two[0][0], two[1][1]),
+                   sum(expected * two[0][0] * two[1][1])));
+    auto const matrix = one[0];
+    CHECK(allclose(einsum<"i,i,jk->kj">(b, b, matrix), dot(b, b) * transpose(matrix)));
+    using whole = tensor<std::int8_t, shape<8, 8>>;
+    whole const many = whole::arange();
+    auto const of_three = einsum<"ij,jk,kl->li">(many, many, many);
+    static_assert(std::is_same_v<decltype(of_three)::value_type, std::int64_t>);
+    tensor<std::int64_t, shape<8, 8>> const wide = many;
+    auto const cube = matmul(matmul(wide, wide), wide);
+    CHECK(array_equal(of_three, transpose(cube)));
 }
 
 TEST_CASE("random numbers depend on seed, stream and position only") {

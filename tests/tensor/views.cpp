@@ -25,6 +25,19 @@ TEST_CASE("transpose reorders axes") {
     CHECK(array_equal(evaluate(moved), moved));
 }
 
+TEST_CASE("masks are transposed as numbers are") {
+    tensor<int, shape<20, 30>> const x = tensor<int, shape<20, 30>>::arange();
+    tensor<bool, shape<20, 30>> const mask = x == 3 * 30 + 4;
+    tensor<bool, shape<30, 20>> const turned = transpose(mask);
+    CHECK(array_equal(turned, transpose(x) == 3 * 30 + 4));
+    auto const stack = tensor<float, shape<2, 20, 30>>::arange();
+    auto const any_row = any<1>(stack);
+    CHECK(array_equal(any<0>(transpose<1, 2, 0>(stack)), transpose(any_row)));
+    tensor<bool, shape<2, 20, 30>> const masks = stack > 700;
+    CHECK(array_equal(max<2>(transpose<1, 2, 0>(masks)), max<0>(masks)));
+    CHECK(array_equal(max<0>(transpose(mask)), max<1>(mask)));
+}
+
 TEST_CASE("slices count in steps") {
     tensor<int, shape<3, 7>> x = tensor<int, shape<3, 7>>::arange();
     CHECK(array_equal(slice<1, 1, 6, 2>(x),

@@ -1,9 +1,10 @@
 // Sums of products by Einstein's convention, einsum<"ij,jk->ik">(a, b), with the text checked while
 // compiling: a letter for each axis of each operand, and after the arrow those of the result.
 // Letters that the result lacks are summed over; a letter twice in one operand is its diagonal. As
-// numpy.einsum with an explicit result. Computed at once; of two operands on the host by matmul,
-// where the text describes products of matrices, whatever the order of their axes. Operands are
-// tensors with names, or views.
+// numpy.einsum with an explicit result; "..." is not supported, spaces do not count. Computed at
+// once; of two operands on the host by matmul, where the text describes products of matrices,
+// whatever the order of their axes; of more in pairs from the first on, where that is less work.
+// Operands are tensors with names, or views.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -12,6 +13,9 @@
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -60,6 +64,13 @@ struct einsum_text {
         constexpr std::string_view view() const { return {at, count}; }
         constexpr bool has(char c) const { return place_of(c, view()) < count; }
         constexpr void add(char c) { at[count++] = c; }
+        constexpr void add_new(std::string_view text) {
+            for (char const c : text) {
+                if (!has(c)) {
+                    add(c);
+                }
+            }
+        }
         constexpr letters and_then(letters const& more) const {
             letters both = *this;
             for (char const c : more.view()) {
@@ -75,13 +86,35 @@ struct einsum_text {
             l.add(c);
         }
         for (size_t i = 0; i < operands; ++i) {
-            for (char const c : operand[i]) {
-                if (!l.has(c)) {
-                    l.add(c);
-                }
-            }
+            l.add_new(operand[i]);
         }
         return l;
+    }
+    // Those of a product and of operand i: those of both first, as products of matrices have them.
+    constexpr letters with_operand(letters const& product, size_t i) const {
+        letters l;
+        for (char const c : product.view()) {
+            if (place_of(c, operand[i]) < operand[i].size()) {
+                l.add(c);
+            }
+        }
+        l.add_new(product.view());
+        l.add_new(operand[i]);
+        return l;
+    }
+    // Those among letters that operands after operand i have, or the result.
+    constexpr letters needed_after(size_t i, letters const& among) const {
+        letters later, needed;
+        later.add_new(result);
+        for (size_t k = i + 1; k < operands; ++k) {
+            later.add_new(operand[k]);
+        }
+        for (char const c : among.view()) {
+            if (later.has(c)) {
+                needed.add(c);
+            }
+        }
+        return needed;
     }
     // The letters that the first of two operands, the second one and the result have, or have not.
     constexpr letters of(bool in_first, bool in_second, bool in_result) const {
@@ -125,6 +158,25 @@ struct einsum_text {
 };
 
 template <fixed_string Text>
+constexpr auto without_spaces() {
+    constexpr size_t count = [] {
+        size_t others = 0;
+        for (char const c : Text.view()) {
+            others += c != ' ' ? 1 : 0;
+        }
+        return others;
+    }();
+    char text[count + 1]{};
+    size_t end = 0;
+    for (char const c : Text.view()) {
+        if (c != ' ') {
+            text[end++] = c;
+        }
+    }
+    return fixed_string{text};
+}
+
+template <fixed_string Text> // without spaces
 inline constexpr einsum_text einsum_of{Text.view()};
 
 // The extent of a letter: that of the first axis that it names.
@@ -162,22 +214,107 @@ constexpr bool einsum_extents_agree() {
     return agree;
 }
 
-// Classes, so that every compiler prints their arguments.
+template <fixed_string Text>
+constexpr bool einsum_has_letters() {
+    for (char const c : Text.view()) {
+        bool const is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!is_letter && c != ',' && c != '-' && c != '>') {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum class einsum_mistake : std::uint8_t { none, letters, result, axes, extents };
+
+// The first mistake in a call.
+template <fixed_string Text, class... S>
+constexpr einsum_mistake mistake_in_einsum() {
+    constexpr auto& text = einsum_of<Text>;
+    if constexpr (!einsum_has_letters<Text>()) {
+        return einsum_mistake::letters;
+    } else if constexpr (!text.has_arrow || !text.result_is_known()) {
+        return einsum_mistake::result;
+    } else if constexpr (text.operands != sizeof...(S) || !einsum_ranks_fit<Text, S...>()) {
+        return einsum_mistake::axes;
+    } else if constexpr (!einsum_extents_agree<Text, S...>()) {
+        return einsum_mistake::extents;
+    } else {
+        return einsum_mistake::none;
+    }
+}
+
+// A class, so that every compiler prints its arguments.
 template <fixed_string Text, class... S>
 struct einsum_fits {
-    static_assert(einsum_of<Text>.has_arrow && einsum_of<Text>.result_is_known(),
+    static constexpr auto mistake = mistake_in_einsum<Text, S...>();
+    static_assert(mistake != einsum_mistake::letters,
+                  "castnet: einsum names axes by letters, with a comma between operands and -> "
+                  "before the result; it does not support \"...\"; see einsum_fits<text, "
+                  "shapes...>");
+    static_assert(mistake != einsum_mistake::result,
                   "castnet: einsum needs -> and the letters of the result after it, each once and "
                   "among those of the operands; see einsum_fits<text, shapes...>");
-    static_assert(einsum_of<Text>.operands == sizeof...(S) && einsum_ranks_fit<Text, S...>(),
+    static_assert(mistake != einsum_mistake::axes,
                   "castnet: einsum needs, for each operand, a letter for each of its axes; see "
+                  "einsum_fits<text, shapes...>");
+    static_assert(mistake != einsum_mistake::extents,
+                  "castnet: einsum: the axes of one letter differ in their extents; see "
                   "einsum_fits<text, shapes...>");
     static constexpr bool checked = true;
 };
-template <bool Agree, fixed_string Text, class... S>
-struct einsum_agrees {
-    static_assert(Agree, "castnet: einsum: the axes of one letter differ in their extents; see "
-                         "einsum_agrees<agree, text, shapes...>");
-    static constexpr bool checked = true;
+
+// The number of indices that letters have; of all in one loop, or summed over products of two
+// operands, of which the first is the product of those before.
+template <fixed_string Text, class... S>
+constexpr double einsum_count(einsum_text::letters const& letters) {
+    double count = 1;
+    for (char const c : letters.view()) {
+        count *= static_cast<double>(einsum_extent<Text, S...>(c));
+    }
+    return count;
+}
+template <fixed_string Text, class... S>
+constexpr double einsum_count_in_pairs() {
+    constexpr auto& text = einsum_of<Text>;
+    einsum_text::letters product;
+    product.add_new(text.operand[0]);
+    double count = 0;
+    for (size_t i = 1; i < text.operands; ++i) {
+        auto const both = text.with_operand(product, i);
+        count += einsum_count<Text, S...>(both);
+        product = text.needed_after(i, both);
+    }
+    return count;
+}
+
+// The text for the first two operands, and that for their product and the others, with spaces
+// after them.
+template <fixed_string Text>
+struct einsum_pair {
+    char first[2 * sizeof(Text.text)], then[2 * sizeof(Text.text)];
+
+    constexpr einsum_pair() {
+        constexpr auto& text = einsum_of<Text>;
+        einsum_text::letters one;
+        one.add_new(text.operand[0]);
+        auto const product = text.needed_after(1, text.with_operand(one, 1));
+        write(first, {text.operand[0], ",", text.operand[1], "->", product.view()});
+        auto const others = Text.view().substr(text.operand[0].size() + 1 + text.operand[1].size());
+        write(then, {product.view(), others});
+    }
+    static constexpr void write(auto& to, std::initializer_list<std::string_view> parts) {
+        size_t end = 0;
+        for (std::string_view const part : parts) {
+            for (char const c : part) {
+                to[end++] = c;
+            }
+        }
+        while (end < std::size(to)) {
+            to[end++] = ' ';
+        }
+        to[end - 1] = 0;
+    }
 };
 
 // The shape that these letters have.
@@ -270,44 +407,76 @@ auto einsum_product(A const& a, B const& b) {
     }
 }
 
+// einsum by one loop over all letters.
+template <fixed_string Text, class... X>
+auto einsum_in_a_loop(X const&... x) {
+    constexpr auto letters = einsum_of<Text>.all();
+    constexpr size_t kept = einsum_of<Text>.result.size();
+    using all = einsum_shape<Text, letters, typename X::shape_type...>;
+    auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
+        auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
+            if constexpr (sizeof...(more) == 0) {
+                return first;
+            } else {
+                return first * multiply_more(multiply_more, more...);
+            }
+        };
+        return multiply(multiply, along_letters<Text, Operand, letters, all>(view_of(x))...);
+    };
+    auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
+        if constexpr (sizeof...(Axis) == 0) {
+            return evaluate(terms);
+        } else {
+            return sum<(kept + Axis)...>(terms);
+        }
+    };
+    return summed(product(std::index_sequence_for<X...>{}),
+                  std::make_index_sequence<letters.count - kept>{});
+}
+
+// Whether einsum takes less time pair by pair. (Numbers are not rounded to floats where a later
+// operand is of doubles.)
+template <fixed_string Text, class... X>
+inline constexpr bool is_better_in_pairs = false;
+template <fixed_string Text, class A, class B, class C, class... X>
+inline constexpr bool is_better_in_pairs<Text, A, B, C, X...> =
+    std::is_same_v<common_value_t<A, B>, common_value_t<A, B, C, X...>> &&
+    einsum_count_in_pairs<Text, typename A::shape_type, typename B::shape_type,
+                          typename C::shape_type, typename X::shape_type...>() <
+        einsum_count<Text, typename A::shape_type, typename B::shape_type, typename C::shape_type,
+                     typename X::shape_type...>(einsum_of<Text>.all());
+
+} // namespace detail
+
+template <fixed_string Text, TensorExpression... X>
+auto einsum(X const&... x);
+
+namespace detail {
+
+template <fixed_string Text, class A, class B, class... X>
+auto einsum_in_pairs(A const& a, B const& b, X const&... others) {
+    constexpr einsum_pair<Text> texts;
+    auto const product = einsum<fixed_string{texts.first}>(a, b);
+    return einsum<fixed_string{texts.then}>(product, others...);
+}
+
 } // namespace detail
 
 template <fixed_string Text, TensorExpression... X>
 auto einsum(X const&... x) {
-    static_assert(detail::einsum_fits<Text, typename X::shape_type...>::checked);
-    static_assert(
-        detail::einsum_agrees<detail::einsum_extents_agree<Text, typename X::shape_type...>(), Text,
-                              typename X::shape_type...>::checked);
-    constexpr auto text = detail::einsum_of<Text>;
-    constexpr bool by_matmul = text.is_product() &&
-                               std::is_floating_point_v<detail::common_value_t<X...>> &&
-                               detail::is_host<detail::device_of_operands<X...>>;
-    if constexpr (by_matmul) {
-        return detail::einsum_product<Text>(detail::view_of(x)...);
+    constexpr auto bare = detail::without_spaces<Text>();
+    using T = detail::common_value_t<X...>;
+    static_assert(detail::einsum_fits<bare, typename X::shape_type...>::checked);
+    if constexpr (detail::mistake_in_einsum<bare, typename X::shape_type...>() !=
+                  detail::einsum_mistake::none) {
+        return T{}; // after the complaint
+    } else if constexpr (detail::einsum_of<bare>.is_product() && std::is_floating_point_v<T> &&
+                         detail::is_host<detail::device_of_operands<X...>>) {
+        return detail::einsum_product<bare>(detail::view_of(x)...);
+    } else if constexpr (detail::is_better_in_pairs<bare, X...>) {
+        return detail::einsum_in_pairs<bare>(x...);
     } else {
-        constexpr auto letters = text.all();
-        constexpr size_t kept = text.result.size();
-        using all = detail::einsum_shape<Text, letters, typename X::shape_type...>;
-        auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
-            auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
-                if constexpr (sizeof...(more) == 0) {
-                    return first;
-                } else {
-                    return first * multiply_more(multiply_more, more...);
-                }
-            };
-            return multiply(multiply, detail::along_letters<Text, Operand, letters, all>(
-                                          detail::view_of(x))...);
-        };
-        auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
-            if constexpr (sizeof...(Axis) == 0) {
-                return evaluate(terms);
-            } else {
-                return sum<(kept + Axis)...>(terms);
-            }
-        };
-        return summed(product(std::index_sequence_for<X...>{}),
-                      std::make_index_sequence<letters.count - kept>{});
+        return detail::einsum_in_a_loop<bare>(x...);
     }
 }
 

@@ -157,29 +157,42 @@ auto cumsum(X const& x) {
     return sums;
 }
 
-// The different elements of a tensor in ascending order.
+namespace detail {
+
+// Numbers in ascending order without those that are equal to the one before, or NaN as that is.
+template <class T>
+std::vector<T> without_repeats(std::vector<T> ordered) {
+    auto const same = [](T a, T b) { return a == b || (a != a && b != b); };
+    ordered.erase(std::unique(ordered.begin(), ordered.end(), same), ordered.end());
+    return ordered;
+}
+
+} // namespace detail
+
+// The different elements of a tensor in ascending order; of all NaN one.
 template <TensorExpression X>
 auto unique(X const& x) {
     auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
-    std::vector<typename X::value_type> all(values.begin(), values.end());
-    all.resize(static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin()));
-    return all;
+    return detail::without_repeats(
+        std::vector<typename X::value_type>(values.begin(), values.end()));
 }
 
 namespace detail {
 
 // The bin of x among `bins` of equal width from low to high, which belongs to the last one; -1 if
-// it lies outside or is NaN.
-CASTNET_HD constexpr int bin_of(double x, double low, double high, int bins) {
-    if (!(x >= low && x <= high)) {
+// it lies outside or is NaN. Edges are rounded to the type of floating numbers, as NumPy's.
+template <class T>
+CASTNET_HD constexpr int bin_of(T x, double low, double high, int bins) {
+    using number = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+    auto const value = static_cast<number>(x);
+    if (!(value >= static_cast<number>(low) && value <= static_cast<number>(high))) {
         return -1;
     }
     double const width = (high - low) / bins;
-    int const guess = static_cast<int>((x - low) / (high - low) * bins);
+    auto const edge = [&](int bin) { return static_cast<number>(low + bin * width); };
+    int const guess = static_cast<int>((static_cast<double>(x) - low) / (high - low) * bins);
     int const bin = guess < bins ? guess : bins - 1;
-    return x < low + bin * width                            ? bin - 1
-           : bin + 1 < bins && x >= low + (bin + 1) * width ? bin + 1
-                                                            : bin;
+    return value < edge(bin) ? bin - 1 : bin + 1 < bins && value >= edge(bin + 1) ? bin + 1 : bin;
 }
 
 template <size_t Bins>
@@ -223,8 +236,7 @@ auto histogram(X const& x, double low, double high) {
     tensor<size_t, shape<Bins>> counts;
     auto const values = detail::value_on_host(x);
     for (auto const value : values) {
-        int const bin =
-            detail::bin_of(static_cast<double>(value), low, high, static_cast<int>(Bins));
+        int const bin = detail::bin_of(value, low, high, static_cast<int>(Bins));
         if (bin >= 0) {
             ++counts.data()[bin];
         }

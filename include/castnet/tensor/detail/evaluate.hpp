@@ -57,13 +57,14 @@ CASTNET_ALWAYS_INLINE void write_in_tiles(tensor_view<T, S, Strides> to, X const
 template <class To, class X>
 constexpr bool is_transposed() {
     using S = typename To::shape_type;
-    if constexpr (S::rank < 2 || !requires { typename X::strides_type; }) {
+    using T = typename To::value_type;
+    if constexpr (S::rank < 2 || !InVectors<T> || !requires { typename X::strides_type; }) {
         return false;
     } else {
         constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
-        return std::is_same_v<typename X::value_type, typename To::value_type> &&
+        return std::is_same_v<typename X::value_type, T> &&
                order_in_tile<X, rows, columns>() == tile_order::across &&
-               (To::is_flat || columns >= block_lanes<typename To::value_type, rows, columns>);
+               (To::is_flat || columns >= block_lanes<T, rows, columns>);
     }
 }
 

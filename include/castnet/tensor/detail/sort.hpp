@@ -20,7 +20,8 @@ namespace castnet::detail::inline CASTNET_VECTORS {
 // Numbers as unsigned keys in the same order: NaN is the largest.
 template <class T>
 struct sort_key {
-    static_assert(sizeof(T) <= 8);
+    static_assert(sizeof(T) <= 8,
+                  "castnet: numbers of more than 64 bits, such as long double, cannot be sorted");
     using type = std::conditional_t<
         sizeof(T) == 1, std::uint8_t,
         std::conditional_t<sizeof(T) == 2, std::uint16_t,

@@ -67,7 +67,7 @@ struct bin_of_element {
     int bins;
     template <class T>
     CASTNET_HD int operator()(T x) const {
-        return castnet::detail::bin_of(static_cast<double>(x), low, high, bins);
+        return castnet::detail::bin_of(x, low, high, bins);
     }
 };
 
@@ -253,7 +253,8 @@ auto unique(X const& x) {
     cuda::detail::copy_bytes(all.data(), different.data().get(), found * sizeof(T),
                              cudaMemcpyDeviceToHost, stream);
     stream.wait();
-    return std::vector<T>(all.data(), all.data() + found);
+    // (CUB leaves all NaN)
+    return detail::without_repeats(std::vector<T>(all.data(), all.data() + found));
 }
 
 template <size_t Bins, GpuExpression X>
