@@ -3,7 +3,6 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/expr/arithmetic.hpp>
 #include <castnet/graph/node.hpp>
 
 #include <cmath>
@@ -30,7 +29,7 @@ struct reducer<reduction::sum, T> {
 template <class T>
 struct reducer<reduction::max, T> {
     T best = minus_infinity<T>;
-    CASTNET_HD void take(T x, std::ptrdiff_t) { best = function<fn::maximum>::value(x, best); }
+    CASTNET_HD void take(T x, std::ptrdiff_t) { best = x > best || x != x ? x : best; } // or NaN
     CASTNET_HD void join(reducer const& other) { take(other.best, 0); }
     CASTNET_HD T result(T) const { return best; }
 };

@@ -123,14 +123,14 @@ public:
             if constexpr (!is_single) {
                 r.set_totals({});
             }
-            for (size_t first = 0; first < data.size(); first += at_once) {
+            for (size_t begin = 0; begin < data.size(); begin += at_once) {
                 if (&r == &this->first()) {
                     data::begin_step(data);
                 }
-                size_t const count = std::min(at_once, data.size() - first);
+                size_t const count = std::min(at_once, data.size() - begin);
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
-                    auto const samples = r.numbers(first + mine.first, mine.count());
+                    auto const samples = r.numbers(begin + mine.first, mine.count());
                     r.evaluate(this->reading_data([&] {
                         return detail::checked_weight_sum(
                             r.template collate<plan>(data, samples).sum);
@@ -206,13 +206,13 @@ private:
     std::vector<size_t> samples_of_process(std::span<size_t const> order, size_t step,
                                            int parts) const {
         std::vector<size_t> mine;
-        for (size_t first = 0; first < order.size(); first += step) {
-            size_t const count = std::min(step, order.size() - first);
+        for (size_t begin = 0; begin < order.size(); begin += step) {
+            size_t const count = std::min(step, order.size() - begin);
             for (int k = 0; k < parts; ++k) {
                 auto const batch = comm::part_of(count, k, parts);
                 for (int i = 0; i < group_.local(); ++i) {
                     auto const rows = comm::part_of(batch.count(), rank() + i, size());
-                    auto const from = order.subspan(first + batch.first + rows.first);
+                    auto const from = order.subspan(begin + batch.first + rows.first);
                     mine.insert(mine.end(), from.begin(),
                                 from.begin() + std::ptrdiff_t(rows.count()));
                 }
