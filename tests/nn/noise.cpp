@@ -1,6 +1,9 @@
 // Noise: its distribution, where it is, and the gradients through it.
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/noise.hpp>
+#include <castnet/nn/pooling1d.hpp>
+#include <castnet/nn/tensor_functions.hpp>
+#include <castnet/nn/time_steps.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/train/training.hpp>
@@ -21,6 +24,18 @@ struct reparameterized {
     constexpr auto operator()(auto x) const {
         auto const mean = x | cn::dense<2>, log_variance = x | cn::dense<2>;
         return mean + cn::exp(0.5 * log_variance) * cn::normal_noise(mean);
+    }
+};
+
+// What kernels read that draw no numbers themselves, less the same numbers.
+struct noise_read {
+    constexpr auto operator()(auto x) const {
+        auto const n = cn::normal_noise(x);
+        auto const joined = cn::concat(n, x) | cn::slice_channels<0, 3>;
+        auto const turned = cn::transpose(cn::transpose(n)), padded = cn::pad<0, 1, 1>(n);
+        auto const there = n * 1.0;
+        return cn::concat(joined - there, turned - there, cn::slice<0, 1, 6>(padded) - there,
+                          (n | cn::max_pool1d<1>)-there, cn::reverse<0>(cn::reverse<0>(n)) - there);
     }
 };
 
@@ -70,6 +85,13 @@ TEST_CASE("noise has the standard normal distribution, in images as well") {
     for (std::size_t i = 1; i < y.size(); ++i) {
         CHECK(y[i] != y[i - 1]);
     }
+}
+
+TEST_CASE("every operation reads the same noise") {
+    auto r = run_of<noise_read{}, shape<5, 3>>();
+    r.set_input(check::random_values(r.input().size(), 1));
+    r.run();
+    CHECK(r.output() == check::values(r.output().size()));
 }
 
 TEST_CASE("there is no noise in evaluation") {

@@ -203,6 +203,34 @@ TEST_CASE("an empty sample has the initial state and no output") {
     nothing(check::layer_run::of<last, true, 2>());
 }
 
+TEST_CASE("recurrent dropout leaves out the same units in all steps") {
+    // Each state is the step's 1 and what is kept, doubled, of the state before.
+    using network =
+        cn::network<cn::relu_rnn<3>.recurrent_dropout(0.5F).return_sequences(), input<4, 3>>;
+    auto r = check::layer_run::of<network, true, 8>();
+    r.set("weight_ih_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    r.set("weight_hh_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    r.set("bias_ih_l0", {0, 0, 0});
+    r.set("bias_hh_l0", {0, 0, 0});
+    r.set_input(check::values(r.input().size(), 1.0));
+    r.run();
+    auto const y = r.output();
+    std::size_t dropped = 0, units = y.size() / 4;
+    for (std::size_t sample = 0; sample < units / 3; ++sample) {
+        for (std::size_t unit = 0; unit < 3; ++unit) {
+            auto const at = [&](std::size_t step) { return y[(sample * 4 + step) * 3 + unit]; };
+            bool const is_dropped = at(1) == 1;
+            dropped += is_dropped;
+            CHECK(at(0) == 1);
+            CHECK(at(1) == (is_dropped ? 1 : 3));
+            CHECK(at(2) == (is_dropped ? 1 : 7));
+            CHECK(at(3) == (is_dropped ? 1 : 15));
+        }
+    }
+    CHECK(dropped > 0);
+    CHECK(dropped < units);
+}
+
 TEST_CASE("gradients through time") {
     differentiate<rnn<3>>();
     differentiate<gru<3>.return_sequences()>();

@@ -8,13 +8,14 @@ namespace castnet {
 
 namespace detail {
 
-// The node of x as a value of every sample, as kernels want it that go from sample to sample: what
-// all samples share is repeated.
+// The node of x as an array with a value for every sample, as kernels want it that go from sample
+// to sample: what all samples share is repeated, and random numbers are stored, which element-wise
+// functions alone draw themselves.
 template <class S>
 constexpr int sample_id(symbol<S> x) {
     ir::graph& g = *x.g;
     int const id = value_id(x);
-    if (g.nodes[id].size.sample) {
+    if (g.nodes[id].size.sample && !ir::is_drawn(g.nodes[id].kind)) {
         return id;
     }
     int const zero = constant_node(g, 0);

@@ -29,7 +29,9 @@ enum class mistake : std::uint8_t {
     number_of_penalty,
     number_of_initializer,
     padding_beyond_rows,
+    position_beyond_axis,
     cell_of_scan,
+    joins_cell_and_outside,
     loop_in_cell,
     no_loop_over_time,
     not_step_by_step,
@@ -110,6 +112,12 @@ struct network_has_no_mistake {
                   "random_uniform and random_normal not negative");
     static_assert(Found != mistake::padding_beyond_rows,
                   "castnet: embedding: padding_idx() is a row of the table, counted from 0");
+    static_assert(Found != mistake::position_beyond_axis,
+                  "castnet: select() or x[i] of a symbol: the axis has no such position");
+    static_assert(Found != mistake::joins_cell_and_outside,
+                  "castnet: the cell of a scan joins a value from outside the loop with one of the "
+                  "step, by concat() or the like: give it to the loop as a carry that the cell "
+                  "returns unchanged");
     static_assert(
         Found != mistake::cell_of_scan,
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "

@@ -41,8 +41,14 @@ public:
                 continue;
             }
             bool const by_steps = ir::is_drawn(n.kind) || ir::traits_of(n).by_pixels;
-            if (!by_steps || n.size.pixels > 1) {
+            if (!by_steps || n.size.pixels > 1 || !n.size.sample) {
                 g_.report(mistake::cell_of_scan);
+            }
+            // Only element-wise functions repeat a value of all steps.
+            for (int k = 0; k < n.operands && n.kind != op::map; ++k) {
+                bool const changes_too = n.in[k] >= changing && changes[n.in[k] - changing] != 0;
+                g_.expect(changes_too || !g_.nodes[n.in[k]].size.sample,
+                          mistake::joins_cell_and_outside);
             }
             n.size = over_time(n.size.channels);
         }

@@ -252,7 +252,8 @@ private:
         }
         symbol<shape<Units>> mask{};
         if (detail::drops(g, double{recurrent})) {
-            mask = bernoulli<shape<Units>>(g, 1.0 - double{recurrent});
+            // (stored, since what a step reads from outside and draws itself is new in each)
+            mask = bernoulli<shape<Units>>(g, 1.0 - double{recurrent}) + 0;
         }
         auto const cell = [&](auto x_t, auto h, auto... more) {
             auto state = matmul(mask.g ? h * mask : h, back);

@@ -238,6 +238,10 @@ constexpr auto broadcast_to(symbol<S> x) {
 // The part at position i of an axis, which disappears.
 template <size_t Axis, class S>
 constexpr auto select(symbol<S> x, size_t i) {
+    static_assert(!is_image<S> || Axis == 0,
+                  "castnet: select takes a channel of an image, select<0>(x, i), not a row or a "
+                  "column: crop2d takes these");
+    x.g->expect(i < S::extent[Axis], mistake::position_beyond_axis);
     using rows = detail::rows_along<S, Axis>;
     constexpr auto rest = detail::some_axes<S, false, Axis>();
     using result = decltype(detail::kept_shape<S>(rest));
