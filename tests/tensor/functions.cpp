@@ -138,6 +138,72 @@ TEST_CASE("any and all") {
     CHECK(all(tensor<int, shape<300>>::arange(1)));
 }
 
+namespace {
+
+// One element that differs, wherever it lies in a vector, in a block, or after them.
+template <class T>
+void check_one_that_differs() {
+    constexpr size_t count = 2 * 1024 + 71;
+    using numbers = tensor<T, shape<count>>;
+    numbers zeros, ones = numbers::ones();
+    CHECK_FALSE(any(zeros));
+    CHECK(all(ones));
+    CHECK(array_equal(zeros, numbers{}));
+    CHECK(allclose(zeros, numbers{}));
+    for (size_t i = 0; i < count; i += i % 50 == 20 ? 31 : 1) {
+        numbers const before = zeros;
+        zeros(i) = static_cast<T>(1);
+        ones(i) = static_cast<T>(0);
+        bool const found = any(zeros) && !all(ones) && any(zeros == 1) &&
+                           !array_equal(zeros, before) && !array_equal(before, zeros) &&
+                           !allclose(zeros, before);
+        CHECK(found);
+        zeros(i) = static_cast<T>(0);
+        ones(i) = static_cast<T>(1);
+    }
+    tensor<T, shape<70, 90>> some;
+    some(69, 88) = static_cast<T>(1);
+    auto const turned = transpose(some);
+    auto const rows = any<1>(some);
+    auto const columns = any<0>(some);
+    CHECK((rows(69) && sum(rows) == 1 && columns(88) && sum(columns) == 1));
+    CHECK(array_equal(any<0>(turned), rows));
+    CHECK(array_equal(transpose(turned), some));
+    CHECK_FALSE(array_equal(turned, turned[0]));
+    CHECK_FALSE(allclose(some, some[0]));
+    CHECK(array_equal(some[3], T(0)));
+}
+
+} // namespace
+
+TEST_CASE("one element of many decides") {
+    check_one_that_differs<bool>();
+    check_one_that_differs<std::int8_t>();
+    check_one_that_differs<std::int16_t>();
+    check_one_that_differs<int>();
+    check_one_that_differs<std::uint64_t>();
+    check_one_that_differs<float>();
+    check_one_that_differs<double>();
+    check_one_that_differs<long double>();
+}
+
+TEST_CASE("what is close, and what is not") {
+    double const infinity = std::numeric_limits<double>::infinity();
+    vector const some{1, infinity, -infinity};
+    CHECK(array_equal(some, some));
+    CHECK(allclose(some, some));
+    CHECK_FALSE(allclose(some, -some));
+    CHECK_FALSE(allclose(vector{1, 2, infinity}, vector{1, 2, 3}, 1, 1e9));
+    CHECK_FALSE(allclose(vector{1, 2, 3}, vector{1, 2, infinity}, 1, infinity));
+    vector const nan{1, 2, NAN};
+    CHECK_FALSE(array_equal(nan, nan));
+    CHECK_FALSE(allclose(nan, nan));
+    CHECK((any(nan) && all(nan)));
+    CHECK(allclose(vector{100, 0, -100}, vector{100.0009, 1e-9, -99.9991}));
+    CHECK_FALSE(allclose(vector{100, 0, 0}, vector{100.0011, 0, 0}));
+    CHECK(allclose(tensor<float, shape<>>(2), 2.00001));
+}
+
 TEST_CASE("outer products and linear equations") {
     CHECK(is<shape<3, 3>>(outer(b, a[0]), golden::outer_product));
     square_matrix const system = a + 2 * square_matrix::eye();

@@ -1,27 +1,60 @@
 // Equality of two tensors, exact or within a tolerance: array_equal, allclose. Shapes broadcast.
 #pragma once
 
+#include <castnet/tensor/detail/blocks.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
+#include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/owning_tensor.hpp>
 
+#include <cmath>
 #include <limits>
 
 namespace castnet {
 
 namespace detail {
 
-// Whether pair(a, b) holds for all pairs of elements, taken in their common type.
+// Whether pair(a, b) holds for all pairs of elements, taken in their common type: row by row, or in
+// memory order, up to the first block in which it does not.
 template <class A, class B, class Pair>
 bool all_pairs(A const& a, B const& b, Pair const& pair) {
     using T = common_value_t<A, B>;
-    bool all = true;
     using S =
         broadcast_t<typename operand_traits<A>::shape_type, typename operand_traits<B>::shape_type>;
-    for_each_index<S>([&](auto... i) {
-        all = all && pair(static_cast<T>(broadcast_element(a, i...)),
-                          static_cast<T>(broadcast_element(b, i...)));
-    });
+    bool all = true;
+    auto const look = [&]<size_t Count>(length<Count>, auto const& read) {
+        constexpr size_t block = 512, rest = Count % block;
+        auto const look_at = [&]<size_t Length>(length<Length>, size_t first) {
+            lane_flag<T> different = 0; // (compilers do not take a bool in vectors)
+            for (size_t i = first; i != first + Length; ++i) {
+                bool const holds = pair(static_cast<T>(read(a, i)), static_cast<T>(read(b, i)));
+                different |= static_cast<lane_flag<T>>(!holds);
+            }
+            all = different == 0;
+        };
+        for (size_t first = 0; all && first != Count - rest; first += block) {
+            look_at(length<block>{}, first);
+        }
+        if constexpr (rest > 0) {
+            if (all) {
+                look_at(length<rest>{}, Count - rest);
+            }
+        }
+    };
+    if constexpr (is_flat_over<A, S>() && is_flat_over<B, S>()) {
+        look(length<S::count>{}, flat_reader<S>{});
+    } else if constexpr (!is_along_rows<A>()) {
+        return all_pairs(evaluate(a), b, pair);
+    } else if constexpr (!is_along_rows<B>()) {
+        return all_pairs(a, evaluate(b), pair);
+    } else {
+        for_each_row<S>([&](auto... row) {
+            if (all) {
+                look(length<S::extent[S::rank - 1]>{}, row_reader<decltype(row)...>{{row...}});
+            }
+        });
+    }
     return all;
 }
 
@@ -40,10 +73,9 @@ template <class A, class B>
 bool allclose(A const& a, B const& b, double rtol = 1e-5, double atol = 1e-8) {
     return detail::all_pairs(a, b, [rtol, atol](auto x, auto y) {
         double const left = static_cast<double>(x), right = static_cast<double>(y);
-        double const difference = left < right ? right - left : left - right;
-        double const size = right < 0 ? -right : right;
-        return left == right ||
-               (size < std::numeric_limits<double>::infinity() && difference <= atol + rtol * size);
+        double const difference = std::fabs(left - right), size = std::fabs(right);
+        return (left == right) | ((size < std::numeric_limits<double>::infinity()) &
+                                  (difference <= atol + rtol * size));
     });
 }
 

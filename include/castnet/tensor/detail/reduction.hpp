@@ -20,6 +20,7 @@
 #include <castnet/core/shape.hpp>
 #include <castnet/tensor/detail/run.hpp>
 #include <castnet/tensor/detail/run_extremes.hpp>
+#include <castnet/tensor/detail/run_truth.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -172,6 +173,8 @@ constexpr T worst() {
 // An unsigned integer as wide as T where there is one, so that vectors of both have as many lanes.
 template <class T>
 using lane_number = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, size_t>;
+template <class T> // the same for 0 or 1
+using lane_flag = std::conditional_t<sizeof(T) == 1, std::uint8_t, lane_number<T>>;
 
 template <class T, size_t Lanes, int Sign>
 struct extreme_value {
@@ -285,12 +288,20 @@ struct truth {
     using result = bool;
     using part = bool;
     static constexpr T neutral = static_cast<T>(Any ? 0 : 1);
-    lane_number<T> decided[Lanes] = {}; // by an element that is not 0, or by one that is
+    lane_flag<T> decided[Lanes] = {}; // by an element that is not 0, or by one that is
 
     template <size_t>
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
-            decided[j] = (x[j] != T(0)) == Any ? 1 : decided[j];
+            decided[j] |= (x[j] != T(0)) == Any ? 1 : 0;
+        }
+    }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
+        requires(ComparedInVectors<T> && Count >= run_width<T>)
+    {
+        if (decided[0] == 0 && truth_in_run<!Any, Count, T>(run)) {
+            decided[0] = 1;
         }
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, truth const& other, size_t k) {
