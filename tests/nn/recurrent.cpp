@@ -206,12 +206,12 @@ TEST_CASE("an empty sample has the initial state and no output") {
 TEST_CASE("recurrent dropout leaves out the same units in all steps") {
     // Each state is the step's 1 and what is kept, doubled, of the state before.
     using network =
-        cn::network<cn::relu_rnn<3>.recurrent_dropout(0.5F).return_sequences(), input<4, 3>>;
+        cn::sequential<input<4, 3>, cn::relu_rnn<3>.recurrent_dropout(0.5F).return_sequences()>;
     auto r = check::layer_run::of<network, true, 8>();
-    r.set("weight_ih_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
-    r.set("weight_hh_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
-    r.set("bias_ih_l0", {0, 0, 0});
-    r.set("bias_hh_l0", {0, 0, 0});
+    r.set("0.weight_ih_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    r.set("0.weight_hh_l0", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    r.set("0.bias_ih_l0", {0, 0, 0});
+    r.set("0.bias_hh_l0", {0, 0, 0});
     r.set_input(check::values(r.input().size(), 1.0));
     r.run();
     auto const y = r.output();

@@ -43,6 +43,9 @@ auto eigen_map(X&& x) {
     constexpr bool is_column = columns == 1; // which Eigen stores by columns
     constexpr auto& step = V::strides_type::step;
     constexpr int by_row = int(step[0]), by_column = S::rank == 2 ? int(step[S::rank - 1]) : 1;
+    static_assert((rows == 1 || by_row != 0) && (columns == 1 || by_column != 0),
+                  "castnet: eigen_map: Eigen has no matrices that repeat a row or a column: "
+                  "evaluate() what broadcast_to() shows");
     using matrix = Eigen::Matrix<std::remove_const_t<T>, rows, columns,
                                  is_column ? Eigen::ColMajor : Eigen::RowMajor>;
     using stride = std::conditional_t<is_column, Eigen::Stride<rows * by_row, by_row>,
