@@ -1,6 +1,7 @@
 // A cell has numbers and vectors only: tensors of several axes have no place in a step.
 // expect: castnet: the cell of a scan works on numbers and vectors .features. of one step
 #include <castnet/castnet.hpp>
+#include <castnet/nn/reshape.hpp>
 
 namespace cn = castnet;
 
@@ -14,4 +15,4 @@ struct reshapes {
 using net = cn::network<reshapes{}, cn::input<6, 2>>;
 
 cn::model<net, cn::policy::cpu, cn::batch<4>> model{cn::seed{1}};
-auto y = model.predict(cn::tensor<float, 1, 6, 2>{});
+auto y = model.predict(cn::tensor<float, cn::shape<6, 2>>{});
