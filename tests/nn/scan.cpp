@@ -3,6 +3,7 @@
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/recurrent.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 
 #include "harness.hpp"
 
@@ -35,6 +36,27 @@ struct unrolled {
         auto const c = cn::tanh(at<2>(z) + (b | back));
         auto const d = cn::tanh(at<3>(z) + (c | back));
         return cn::concat(a, b, c, d) | cn::reshape_to<shape<4, 3>>;
+    }
+};
+
+constexpr auto of_both = cn::shared<"both", cn::dense<3>>;
+
+// A decoder's context, joined with each step: as a carry, and repeated before the loop.
+struct context_as_carry {
+    constexpr auto operator()(auto x, auto context) const {
+        return cn::scan(x, shape<3>{}, context,
+                        [](auto x_t, auto h, auto c) {
+                            return cn::carry(cn::tanh((cn::concat(x_t, c) | of_both) + h), c);
+                        })
+            .outputs;
+    }
+};
+struct context_repeated {
+    constexpr auto operator()(auto x, auto context) const {
+        auto const both = cn::concat(x, cn::broadcast_to<5, 4>(context));
+        return cn::scan(both, shape<3>{},
+                        [](auto x_t, auto h) { return cn::tanh((x_t | of_both) + h); })
+            .outputs;
     }
 };
 
@@ -217,6 +239,16 @@ TEST_CASE("a loop computes the bits of its unrolled graph") {
         std::string const name = p.name.text();
         check::close(name, a.gradient(name), b.gradient(name), 1e-14);
     }
+}
+
+TEST_CASE("a carry that does not change is what every step reads") {
+    auto const a = run_at_random<context_as_carry{}, 7, input<5, 2>, input<4>>();
+    auto const b = run_at_random<context_repeated{}, 7, input<5, 2>, input<4>>();
+    check::close("output", a.output(), b.output(), 1e-14);
+    for (std::size_t i = 0; i < 2; ++i) {
+        check::close("gradient by an input", a.grad_input(i), b.grad_input(i), 1e-14);
+    }
+    differentiate<context_as_carry{}, input<5, 2>, input<4>>();
 }
 
 TEST_CASE("gradients of cells of one's own") {

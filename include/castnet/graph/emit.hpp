@@ -18,13 +18,9 @@ constexpr int sample_id(symbol<S> x) {
     if (g.nodes[id].size.sample && !ir::is_drawn(g.nodes[id].kind)) {
         return id;
     }
-    int const zero = constant_node(g, 0);
-    ir::node n = ir::graph::shaped<S>(op::map, true);
-    n.function = fn::add;
-    n.operands = 2;
-    n.in[0] = id;
-    n.in[1] = zero;
-    return g.push(n);
+    ir::extents size = ir::space_of<S>;
+    size.sample = true;
+    return map_node(g, fn::add, size, {id, constant_node(g, 0)});
 }
 
 template <op K, class Result>

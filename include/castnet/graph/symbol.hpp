@@ -233,14 +233,7 @@ constexpr int drawn(ir::graph& g, int id, ir::extents const& points) {
     if (x.size.pixels == points.pixels && x.size.channels == points.channels) {
         return id;
     }
-    ir::node stored;
-    stored.kind = op::map;
-    stored.function = fn::add;
-    stored.size = x.size;
-    stored.operands = 2;
-    stored.in[0] = id;
-    stored.in[1] = constant_node(g, 0);
-    return g.push(stored);
+    return map_node(g, fn::add, x.size, {id, constant_node(g, 0)});
 }
 
 // The node of an element-wise function, of samples if one of its operands is; n has its shape.

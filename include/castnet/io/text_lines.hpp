@@ -52,6 +52,7 @@ public:
         return text;
     }
 
+    // Over the lines, as operator[] has them.
     class iterator {
     public:
         using value_type = std::string_view;

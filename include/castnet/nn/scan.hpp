@@ -8,10 +8,12 @@
 //     });
 //
 // The cell is traced once and called with the step and the carries: numbers or vectors of a sample.
-// It may read parameters and anything else from outside, and consists of element-wise functions,
-// dense layers, dropout (another mask in each step), concat, slice_channels and reductions. Its
-// gradient through time is derived. What does not depend on a carry is not part of the loop: a
-// product of the sequence with a weight is one product for all of time.
+// It consists of element-wise functions, dense layers, dropout (another mask in each step), concat,
+// slice_channels and reductions, and may read parameters and, in element-wise functions, anything
+// else from outside, where random numbers are others in each step. What concat joins with a value
+// of the step is one, too, or a carry that the cell returns unchanged. Its gradient through time is
+// derived. What does not depend on a carry is not part of the loop: a product of the sequence with
+// a weight is one product for all of time.
 #pragma once
 
 #include <castnet/nn/loop_trace.hpp>

@@ -184,6 +184,10 @@ CASTNET_ALWAYS_INLINE void with_operands(Operands const& x, Read const& read, si
     }
 }
 
+// Whether an operand's elements lie in memory.
+template <class X>
+inline constexpr bool has_elements = requires(X const& x) { x.data(); };
+
 // out[k] = element first + k of a function of blocks, for k < Count
 template <size_t Count, fn F, class T, class S, class X, class... More, class Read>
 CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...> const& x,
@@ -192,7 +196,7 @@ CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...
         [&](X const& of, More... more) __attribute__((always_inline)) {
             with_block<Count>(of, read, first,
                               [&](auto const& elements) __attribute__((always_inline)) {
-                                  store<true, Count>(out, elements);
+                                  store<has_elements<X>, Count>(out, elements);
                               });
             block_function<F>::template take<Count>(out, static_cast<T>(more)...);
         },
@@ -231,7 +235,7 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             } else {
                 with_block<Length>(x, read, first,
                                    [&](auto const& elements) __attribute__((always_inline)) {
-                                       store<true, Length>(out + first, elements);
+                                       store<false, Length>(out + first, elements);
                                    });
             }
         };
@@ -242,9 +246,8 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             store_block(Count - rest, shape<rest>{});
         }
     } else {
-        constexpr bool copies = requires { x.data(); };
-        store<copies, Count>(out,
-                             [&](size_t i) __attribute__((always_inline)) { return read(x, i); });
+        store<has_elements<X>, Count>(
+            out, [&](size_t i) __attribute__((always_inline)) { return read(x, i); });
     }
 }
 
