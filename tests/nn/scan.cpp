@@ -3,6 +3,7 @@
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/recurrent.hpp>
+#include <castnet/nn/reshape.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 
 #include "harness.hpp"
@@ -49,6 +50,14 @@ struct context_as_carry {
                             return cn::carry(cn::tanh((cn::concat(x_t, c) | of_both) + h), c);
                         })
             .outputs;
+    }
+};
+// A state to begin with that is an image, flattened.
+struct from_an_image {
+    constexpr auto operator()(auto x, auto image) const {
+        return cn::scan(x | cn::dense<8>, image | cn::flatten,
+                        [](auto x_t, auto h) { return cn::tanh(x_t + h); })
+            .last;
     }
 };
 struct context_repeated {
@@ -260,6 +269,7 @@ TEST_CASE("gradients of cells of one's own") {
     differentiate<with_initial_parameter{}, input<4, 2>>();
     differentiate<read_in_slices{}, input<4, 2>>();
     differentiate<constant_carry{}, input<3, 2>, input<2>>();
+    differentiate<from_an_image{}, input<3, 2>, input<2, 2, 2>>();
 }
 
 TEST_CASE("gradients of gates, wherever they lie") {

@@ -61,6 +61,13 @@ struct cell_takes {
 };
 template <class Before, class After>
 inline constexpr bool carry_keeps_shape = std::is_same_v<Before, After>;
+// A class, so that every compiler prints the type.
+template <class X>
+struct begins_a_carry {
+    static constexpr bool checked = Symbol<X> || Shape<X>;
+    static_assert(checked, "castnet: scan: every initial value is a symbol, or a shape for zeros, "
+                           "as in scan(x, shape<16>{}, cell); see begins_a_carry<type found>");
+};
 // A class, so that every compiler prints the numbers.
 template <size_t Initial, size_t Returned>
 struct as_many_carries {
@@ -94,12 +101,14 @@ constexpr int initial_id(S) {
     return -1;
 }
 template <class Initial>
-struct carried {
-    using type = symbol<Initial>;
-};
-template <class S>
-struct carried<symbol<S>> {
+struct carried;
+template <Shape S>
+struct carried<S> {
     using type = symbol<S>;
+};
+template <Symbol X>
+struct carried<X> {
+    using type = symbol<typename X::shape_type>;
 };
 template <class Initial>
 using carried_t = typename carried<Initial>::type;
@@ -176,7 +185,10 @@ constexpr auto scan(time_steps<S> x, Cell const& cell, std::index_sequence<K...>
 
 template <class X, class All, size_t... K>
 constexpr auto scan_with(X x, All const& all, std::index_sequence<K...> numbers) {
-    return scan(steps_of(x), std::get<sizeof...(K)>(all), numbers, std::get<K>(all)...);
+    if constexpr ((begins_a_carry<std::remove_cvref_t<std::tuple_element_t<K, All>>>::checked &&
+                   ...)) {
+        return scan(steps_of(x), std::get<sizeof...(K)>(all), numbers, std::get<K>(all)...);
+    }
 }
 
 } // namespace detail
@@ -188,13 +200,17 @@ constexpr auto scan_with(X x, All const& all, std::index_sequence<K...> numbers)
 // which stands for zeros. The cell returns as many carries of the same shapes. The result has
 // `outputs`, of all steps, and `last`, the carries after the last step.
 template <LayerInput X, class... InitialsAndCell>
-    requires(sizeof...(InitialsAndCell) > 1)
 constexpr auto scan(X x, InitialsAndCell const&... initials_and_cell) {
     static_assert(is_sequence<typename X::shape_type>,
                   "castnet: scan needs a sequence (time, features) or (time); see "
                   "is_sequence<shape found>");
-    return detail::scan_with(x, std::forward_as_tuple(initials_and_cell...),
-                             std::make_index_sequence<sizeof...(InitialsAndCell) - 1>{});
+    static_assert(sizeof...(InitialsAndCell) > 1,
+                  "castnet: scan needs initial values before the cell, at least one, such as "
+                  "shape<16>{} for zeros");
+    if constexpr (sizeof...(InitialsAndCell) > 1) {
+        return detail::scan_with(x, std::forward_as_tuple(initials_and_cell...),
+                                 std::make_index_sequence<sizeof...(InitialsAndCell) - 1>{});
+    }
 }
 
 } // namespace castnet

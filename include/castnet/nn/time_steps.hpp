@@ -29,6 +29,14 @@ inline constexpr bool is_time_steps<time_steps<S>> = true;
 template <class X>
 concept LayerInput = Symbol<X> || is_time_steps<X>;
 
+// A class, so that every compiler prints the shape.
+template <class S>
+struct is_a_length {
+    static constexpr bool checked = S::rank == 0;
+    static_assert(checked, "castnet: with_lengths takes one number of each sample, such as an "
+                           "input_length<steps>, which is checked; see is_a_length<shape found>");
+};
+
 namespace detail {
 
 template <class S>
@@ -54,10 +62,12 @@ constexpr auto backward(X x) {
 // The same sequence with only as many steps of each sample as `lengths` says, from 0 to all: after
 // them, carries stay as they are and outputs are 0. In a backward scan the steps that count begin
 // with the last of them. (Keras' masks, PyTorch's pack_padded_sequence.)
-template <LayerInput X>
-constexpr auto with_lengths(X x, symbol<shape<>> lengths) {
+template <LayerInput X, Symbol Lengths>
+constexpr auto with_lengths(X x, Lengths lengths) {
     auto steps = detail::steps_of(x);
-    steps.lengths = lengths;
+    if constexpr (is_a_length<typename Lengths::shape_type>::checked) {
+        steps.lengths = lengths;
+    }
     return steps;
 }
 

@@ -60,6 +60,10 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
 template <template <class, size_t> class Reduction, size_t... Axes, class X, class... Keep>
 auto reduce(X const& x, Keep...) {
     using S = typename X::shape_type;
+    static_assert((std::same_as<Keep, keepdims_t> && ...) && sizeof...(Keep) < 2,
+                  "castnet: a reduction takes its axes as template arguments, as in sum<0>(x), and "
+                  "after the tensor nothing but keepdims; of two tensors there are minimum and "
+                  "maximum");
     static_assert(has_distinct_axes<S, Axes...>,
                   "castnet: a reduction needs different axes, each less than the tensor's rank");
     if constexpr (sizeof...(Keep) > 0 && sizeof...(Axes) > 0) {
@@ -93,47 +97,47 @@ using all_reduction = truth<T, Lanes, false>;
 
 } // namespace detail
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto sum(X const& x, Keep... keep) {
     return detail::reduce<detail::sum_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto mean(X const& x, Keep... keep) {
     return detail::reduce<detail::mean_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto prod(X const& x, Keep... keep) {
     return detail::reduce<detail::product_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto min(X const& x, Keep... keep) {
     return detail::reduce<detail::min_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto max(X const& x, Keep... keep) {
     return detail::reduce<detail::max_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto argmin(X const& x, Keep... keep) {
     return detail::reduce<detail::argmin_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto argmax(X const& x, Keep... keep) {
     return detail::reduce<detail::argmax_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto any(X const& x, Keep... keep) {
     return detail::reduce<detail::any_reduction, Axes...>(x, keep...);
 }
 
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto all(X const& x, Keep... keep) {
     return detail::reduce<detail::all_reduction, Axes...>(x, keep...);
 }

@@ -49,7 +49,7 @@ auto kept_values(X const& x) {
 } // namespace detail
 
 // The mean of squared differences to the mean, as numpy.var; torch.var divides by one less.
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto variance(X const& x, Keep... keep) {
     auto const values = detail::kept_values(x);
     auto const centre = mean<Axes...>(values, keepdims);
@@ -57,19 +57,19 @@ auto variance(X const& x, Keep... keep) {
 }
 
 // The square root of the variance, as numpy.std.
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto standard_deviation(X const& x, Keep... keep) {
     return detail::root_of(variance<Axes...>(x, keep...));
 }
 
 // The square root of the sum of squares, as numpy.linalg.norm of vectors.
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto norm(X const& x, Keep... keep) {
     return detail::root_of(sum<Axes...>(square(detail::as_floating(x)), keep...));
 }
 
 // The logarithm of the sum of exponentials, computed without overflow, as torch.logsumexp.
-template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+template <size_t... Axes, TensorExpression X, class... Keep>
 auto logsumexp(X const& x, Keep... keep) {
     auto const values = detail::kept_values(detail::as_floating(x));
     auto const largest = max<Axes...>(values, keepdims);
