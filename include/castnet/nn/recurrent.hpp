@@ -184,12 +184,13 @@ struct recurrent_layer {
     constexpr auto with_state(X x, Initial... initial) const {
         static_assert(Form.layers == 1 && !Form.both_directions,
                       "castnet: with_state() is for one layer in one direction");
-        static_assert(sizeof...(Initial) == 0 ||
-                          begins_state<Cell::carries, shape<Units>,
-                                       typename detail::carried_t<Initial>::shape_type...>,
-                      "castnet: with_state(x, h) takes what the layer carries, as many numbers each "
-                      "as it has units: h, and of lstm h and c; see begins_state<how many, shape "
-                      "expected, shapes found...>");
+        static_assert(
+            sizeof...(Initial) == 0 ||
+                begins_state<Cell::carries, shape<Units>,
+                             typename detail::carried_t<Initial>::shape_type...>,
+            "castnet: with_state(x, h) takes what the layer carries, as many numbers each "
+            "as it has units: h, and of lstm h and c; see begins_state<how many, shape "
+            "expected, shapes found...>");
         auto const steps = detail::steps_of(x);
         scope_guard const scope{*steps.values.g, layer_kind{Cell::name}};
         return one_layer<0, false>(steps, initial...);
