@@ -6,9 +6,7 @@
 namespace cn = castnet;
 
 struct without_cell_state {
-    constexpr auto operator()(auto x, auto h) const {
-        return cn::lstm<8>.with_state(x, h).outputs;
-    }
+    constexpr auto operator()(auto x, auto h) const { return cn::lstm<8>.with_state(x, h).outputs; }
 };
 using net = cn::network<without_cell_state{}, cn::input<6, 2>, cn::input<8>>;
 
