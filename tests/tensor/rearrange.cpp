@@ -35,6 +35,19 @@ TEST_CASE("axes are reversed and moved in a circle") {
     CHECK(array_equal(flip<0>(transpose(x)), transpose(flipped)));
 }
 
+TEST_CASE("long rows are reversed and moved as short ones are") {
+    auto const counted = tensor<std::uint16_t, shape<3, 150>>::arange();
+    for (std::ptrdiff_t const shift : {1, 40, 149}) {
+        auto const rolled = roll<1>(counted, shift), back = roll<1>(rolled, -shift);
+        CHECK(array_equal(back, counted));
+        CHECK(rolled(2, shift) == counted(2, 0));
+        CHECK(rolled(1, shift - 1) == counted(1, 149));
+        CHECK(rolled(0, 149) == counted(0, 149 - shift));
+    }
+    auto const flipped = flip<1>(counted);
+    CHECK(array_equal(flipped + counted, 149 + 300 * (counted / 150)));
+}
+
 TEST_CASE("positions of an axis are taken by their numbers") {
     tensor<int, shape<2, 2>> const ids{{2, 0}, {1, 2}};
     CHECK(is<shape<2, 2, 2, 4>>(take<1>(x, ids), golden::taken));

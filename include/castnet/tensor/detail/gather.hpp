@@ -3,6 +3,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/tensor/detail/store.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
@@ -60,6 +61,35 @@ auto tiled(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
                        strides<(I % 2 == 0 ? 0 : Strides::step[I / 2])...>, Device>{x.data()};
 }
 
+// Extent positions of Inner elements each, to `to` on. The end of them.
+template <size_t Extent, size_t Inner, class T, class Place>
+T* copy_places(T const* from, Place const& place, T* to) {
+    if constexpr (Inner == 1) {
+        store<false, Extent>(to, [&](size_t i) { return from[place(i)]; });
+    } else {
+        for (size_t i = 0; i != Extent; ++i) {
+            std::copy_n(from + place(i) * Inner, Inner, to + i * Inner);
+        }
+    }
+    return to + Extent * Inner;
+}
+// By vectors: where rows move by a few elements, memmove can take ten times as long, since it loads
+// what has the address, modulo a page, of what it has just stored.
+template <class T>
+T* copy_in_blocks(T const* from, T const* end, T* to) {
+    constexpr size_t length = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
+    for (; static_cast<size_t>(end - from) >= length; from += length, to += length) {
+        store_block<length>(to, [&](size_t i) { return from[i]; }, 0);
+    }
+    return std::copy(from, end, to);
+}
+template <size_t Extent, size_t Inner, class T>
+T* copy_places(T const* from, turned_by<Extent> place, T* to) {
+    T const* const middle = from + place.first * Inner;
+    to = copy_in_blocks(middle, from + Extent * Inner, to);
+    return copy_in_blocks(from, middle, to);
+}
+
 // What x has at the places of Extent positions of an axis.
 template <size_t Axis, size_t Extent, class X, class Place>
 auto gathered(X const& x, Place const& place) {
@@ -75,9 +105,7 @@ auto gathered(X const& x, Place const& place) {
         T const* from = values.data();
         T* to = result.data();
         for (; to != result.end(); from += extent * inner) {
-            for (size_t i = 0; i != Extent; ++i) {
-                to = std::copy_n(from + place(i) * inner, inner, to);
-            }
+            to = copy_places<Extent, inner>(from, place, to);
         }
     } else {
         Device::template gather<extent, Extent, inner>(values.data(), result.data(), result.size(),
