@@ -4,6 +4,7 @@
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/reduced_axes.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
+#include <castnet/tensor/detail/store.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
@@ -24,22 +25,19 @@ constexpr bool lies_in_runs() {
 template <class X>
 inline constexpr bool is_in_memory = lies_in_runs<X>();
 
-// Elements of an expression along the last axis, as an array: where they lie, or in `room`.
-template <class S, class X, class T, class... Index>
-CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t count, size_t begin,
-                                           Index... index) {
-    using steps = row_major<S>;
+// Count elements of an expression along the last axis, as an array: where they lie, or in `room`.
+template <size_t Count, class S, class X, class T, class... Index>
+CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t begin, Index... index) {
     if constexpr (X::is_flat) {
+        using steps = row_major<S>;
         auto const at = [&]<size_t... Axis>(std::index_sequence<Axis...>) {
             return ((index * steps::step[Axis]) + ... + begin);
         }(std::index_sequence_for<Index...>{});
         if constexpr (requires { x.data(); }) {
             return x.data() + at;
         } else {
-            CASTNET_IVDEP
-            for (size_t i = 0; i < count; ++i) {
-                room[i] = x.flat(at + i);
-            }
+            store<false, Count>(
+                room, [&](size_t i) __attribute__((always_inline)) { return x.flat(at + i); });
             return room;
         }
     } else {
@@ -48,9 +46,9 @@ CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t count, si
                 return &x.element(index..., begin);
             }
         }
-        for (size_t i = 0; i < count; ++i) {
-            room[i] = x.element(index..., begin + i);
-        }
+        store<false, Count>(room, [&](size_t i) __attribute__((always_inline)) {
+            return x.element(index..., begin + i);
+        });
         return room;
     }
 }
@@ -65,7 +63,7 @@ CASTNET_ALWAYS_INLINE void reduce_run(R& total, X const& x, size_t position, Ind
     using T = typename X::value_type;
     constexpr size_t block = 4 * Lanes, rest = Count % block;
     R longer = total; // a local copy stays in registers
-    T room[block];
+    alignas(64) T room[block];
     auto const add = [&](T const* from, size_t at) __attribute__((always_inline)) {
         T const* const four[4] = {from, from + Lanes, from + 2 * Lanes, from + 3 * Lanes};
         if constexpr (takes_four<R, T>) {
@@ -77,10 +75,10 @@ CASTNET_ALWAYS_INLINE void reduce_run(R& total, X const& x, size_t position, Ind
         }
     };
     for (size_t i = 0; i != Count - rest; i += block) {
-        add(elements_at<S>(x, room, block, i, index...), position + i);
+        add(elements_at<block, S>(x, room, i, index...), position + i);
     }
     if constexpr (rest > 0) {
-        T const* const from = elements_at<S>(x, room, rest, Count - rest, index...);
+        T const* const from = elements_at<rest, S>(x, room, Count - rest, index...);
         if (from != room) {
             std::copy_n(from, rest, room);
         }
@@ -100,9 +98,9 @@ template <size_t Count, class S, class R, class X, class... Index>
 CASTNET_ALWAYS_INLINE void reduce_in_vectors(R& total, X const& x, size_t position,
                                              Index... index) {
     using T = typename X::value_type;
-    T room[is_in_memory<X> ? 1 : run_block * run_width<T>];
+    alignas(64) T room[is_in_memory<X> ? 1 : run_block * run_width<T>];
     auto const run = [&](auto count, size_t begin) __attribute__((always_inline)) {
-        return elements_at<S, X, T>(x, room, count, begin, index...);
+        return elements_at<count, S, X, T>(x, room, begin, index...);
     };
     total.template take_run<Count>(run, position);
 }
@@ -150,21 +148,21 @@ CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out,
     using T = typename X::value_type;
     Reduction<T, Lanes> totals;
     if constexpr (takes_rows<Reduction, T, Lanes>) {
-        T room[Lanes];
+        alignas(64) T room[Lanes];
         totals.template take_rows<Reduced::count>(
             [&](size_t position) __attribute__((always_inline)) {
                 return at_position<decltype(without_last(Reduced{}))>(
                     position, [&](auto... at) __attribute__((always_inline)) {
-                        return elements_at<S>(x, room, Lanes, begin, (index + at)...);
+                        return elements_at<Lanes, S>(x, room, begin, (index + at)...);
                     });
             });
     } else {
-        T room[4][Lanes];
+        alignas(64) T room[4][Lanes];
         T const* rows[4];
         size_t position = 0;
         for_each_row<Reduced>([&](auto... at) __attribute__((always_inline)) {
             size_t const row = position++ % 4;
-            rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
+            rows[row] = elements_at<Lanes, S>(x, room[row], begin, (index + at)...);
             if constexpr (takes_four<Reduction<T, Lanes>, T>) {
                 if (row == 3) {
                     totals.take_four(rows);
