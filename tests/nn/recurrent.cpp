@@ -53,9 +53,9 @@ struct of_lengths {
         return Layer(cn::with_lengths(x, lengths)) + 0 * lengths;
     }
 };
-template <auto Layer>
+template <auto Layer, auto Lengths = input<>>
 void compare_lengths(std::string const& name) {
-    using net = cn::network<of_lengths<Layer>{}, input<5, 3>, input<>>;
+    using net = cn::network<of_lengths<Layer>{}, input<5, 3>, Lengths>;
     against_torch(check::layer_run::of<net, true, 4>(), name,
                   [](check::layer_run& r) { r.set_input({5, 1, 3, 4}, 1); });
 }
@@ -160,6 +160,7 @@ TEST_CASE("stacked layers in both directions do, too") {
 
 TEST_CASE("steps behind the end of a sample do not count") {
     compare_lengths<lstm<4>.return_sequences()>("lstm_lengths");
+    compare_lengths<lstm<4>.return_sequences(), input<1>>("lstm_lengths");
     compare_lengths<bidirectional<gru<4>>.return_sequences()>("gru_lengths_both");
     compare_lengths<bidirectional<lstm<4>>.layers<2>().return_sequences()>(
         "lstm_lengths_stacked_both");

@@ -75,6 +75,15 @@ inline constexpr bool attends =
     pixels_of<Keys> == pixels_of<Values> && Heads > 0 && channels_of<Queries> % Heads == 0 &&
     channels_of<Values> % Heads == 0;
 
+// A class, so that every compiler prints the type.
+template <class Mask>
+struct masks_scores {
+    static constexpr bool checked = !Symbol<Mask>;
+    static_assert(checked, "castnet: attention takes queries, keys, values and then masks: what "
+                           "stands behind is no mask, such as length_mask(lengths) or "
+                           "additive_mask(scores); see masks_scores<type found>");
+};
+
 // softmax(q k' / sqrt(features of a head)) v of every head, with masks on the scores: PyTorch's
 // scaled_dot_product_attention. (queries, features), (keys, features) and (keys, values) become
 // (queries, values). With masks other than causal_mask and one length_mask, the weights of all
@@ -97,7 +106,7 @@ struct attention_function {
             "values of one length, keys with as many features as the queries, and features "
             "that the heads can share equally; see attends<heads, queries, keys, values>");
         using result = shape<Q::extent[0], channels_of<V>>;
-        if constexpr (attends<Heads, Q, K, V>) {
+        if constexpr (attends<Heads, Q, K, V> && (masks_scores<Mask>::checked && ...)) {
             if constexpr (detail::has_fused_masks<Mask...> &&
                           Heads <= ir::attention_form::most_heads) {
                 return fused<result>(q, k, v, masks...);
@@ -190,7 +199,6 @@ struct multi_head_attention_layer {
         return (*this)(q, memory, memory, masks...);
     }
     template <Shape Q, Shape K, Shape V, class... Mask>
-        requires(!Symbol<Mask> && ...)
     constexpr symbol<Q> operator()(symbol<Q> q, symbol<K> k, symbol<V> v,
                                    Mask const&... masks) const {
         static_assert(

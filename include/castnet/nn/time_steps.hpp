@@ -32,7 +32,7 @@ concept LayerInput = Symbol<X> || is_time_steps<X>;
 // A class, so that every compiler prints the shape.
 template <class S>
 struct is_a_length {
-    static constexpr bool checked = S::rank == 0;
+    static constexpr bool checked = S::count == 1;
     static_assert(checked, "castnet: with_lengths takes one number of each sample, such as an "
                            "input_length<steps>, which is checked; see is_a_length<shape found>");
 };
@@ -66,7 +66,7 @@ template <LayerInput X, Symbol Lengths>
 constexpr auto with_lengths(X x, Lengths lengths) {
     auto steps = detail::steps_of(x);
     if constexpr (is_a_length<typename Lengths::shape_type>::checked) {
-        steps.lengths = lengths;
+        steps.lengths = {lengths.g, lengths.id};
     }
     return steps;
 }
