@@ -59,6 +59,13 @@ enum class fn : std::uint8_t {
 };
 // clang-format on
 
+// Whether a function costs less than to load its value.
+constexpr bool is_cheap(fn f) {
+    return f == fn::add || f == fn::subtract || f == fn::multiply || f == fn::negate ||
+           f == fn::relu || f == fn::relu6 || f == fn::leaky_relu || f == fn::normalize ||
+           f == fn::maximum || f == fn::minimum || f == fn::square || f == fn::squared_difference;
+}
+
 // (Values are computed by functions of the processor's vectors.)
 inline namespace CASTNET_VECTORS {
 template <fn F>

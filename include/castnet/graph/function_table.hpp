@@ -70,11 +70,4 @@ constexpr function_entry const& function_of(node const& n) {
     return n.function < fn::own ? function_table[n.function] : *n.own_function;
 }
 
-// Whether a function costs less than to load its value.
-constexpr bool is_cheap(fn f) {
-    return f == fn::add || f == fn::subtract || f == fn::multiply || f == fn::negate ||
-           f == fn::relu || f == fn::relu6 || f == fn::leaky_relu || f == fn::normalize ||
-           f == fn::maximum || f == fn::minimum || f == fn::square || f == fn::squared_difference;
-}
-
 } // namespace castnet::ir

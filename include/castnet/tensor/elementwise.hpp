@@ -90,6 +90,7 @@ public:
     using device_type = detail::device_of_operands<X...>;
     static constexpr bool is_flat = (detail::is_flat_over<X, S>() && ...);
     static constexpr bool is_along_rows = (detail::is_along_rows<X>() && ...);
+    static constexpr bool is_cheap = castnet::is_cheap(F) && (detail::is_cheap_operand<X> && ...);
 
     template <class... Operand>
     explicit elementwise_expression(function<F>, Operand&&... x)

@@ -77,4 +77,11 @@ CASTNET_ALWAYS_INLINE bool is_disturbed_by(X const& x, View const& written) {
     }
 }
 
+// Whether an operand is in memory, a number, or computed of such by few cheap functions.
+template <class X>
+inline constexpr bool is_cheap_operand = true;
+template <class X>
+    requires requires { X::is_cheap; }
+inline constexpr bool is_cheap_operand<X> = X::is_cheap;
+
 } // namespace castnet::detail

@@ -5,6 +5,7 @@
 #include <castnet/core/shape.hpp>
 
 #include <cstring>
+#include <utility>
 
 namespace castnet::detail {
 
@@ -21,9 +22,10 @@ CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first)
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed" // where a function has no vectors
-inline constexpr bool copies_in_blocks = true;   // since it makes a loop a call of memcpy
+// since it makes a loop of copies a call of memcpy, and stores what a loop computes
+inline constexpr bool stores_in_blocks = true;
 #else
-inline constexpr bool copies_in_blocks = false;
+inline constexpr bool stores_in_blocks = false;
 #endif
 
 // out[i] = value(i) for i < Count, where iterations do not depend on each other: what value(i)
@@ -33,7 +35,7 @@ template <bool Copies, size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
     if constexpr (Count <= 16) {
         store_block<Count>(out, value, 0);
-    } else if constexpr (Copies && copies_in_blocks) {
+    } else if constexpr (Copies && stores_in_blocks) {
         constexpr size_t length = 64, rest = Count % length;
         for (size_t first = 0; first != Count - rest; first += length) {
             store_block<length>(out + first, value, first);
@@ -56,5 +58,19 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
+
+// The same of what vectors read at once: kept in registers, where it is cheap to compute. (Of other
+// functions clang finds no vectors without a loop.)
+template <bool Cheap, size_t Count, class T, class Value>
+CASTNET_ALWAYS_INLINE void store_for_vectors(T* out, Value const& value) {
+    constexpr size_t length = 16;
+    if constexpr (Cheap && stores_in_blocks && Count <= 4 * length && Count % length == 0) {
+        [&]<size_t... Block>(std::index_sequence<Block...>) __attribute__((always_inline)) {
+            (store_block<length>(out + Block * length, value, Block * length), ...);
+        }(std::make_index_sequence<Count / length>{});
+    } else {
+        store<false, Count>(out, value);
+    }
+}
 
 } // namespace castnet::detail
