@@ -217,16 +217,16 @@ list_kernels() {
 # copy tiles asynchronously, not even where it looks at others only.
 asynchronous='TF32|bfloat16|tensor cores|biases and activations behind convolutions'
 
-# one_sanitized <tool> <program> <first> <last>: as one_test, for tests that follow each other.
+# one_sanitized <tool> <program> <number>: as one_test, with the seconds that it took.
 one_sanitized() {
     local log=$scratch/$1.${2##*/}.$3 only=(--kernel-name kns=castnet) name begin=$EPOCHSECONDS
     in_time || return 0
-    name="$1 of ${2##*/}: $(sed -n "$3,$4p" "$scratch/${2##*/}.names" | paste -sd ';')"
+    name="$1 of ${2##*/}: $(sed -n "$3p" "$scratch/${2##*/}.names")"
     # The libraries' kernels are given our pointers, so memcheck looks at some of them, too; to look
     # at more is slow, and they are not ours.
     [[ $1 != memcheck || ${2##*/} != test_gpu ]] || only=()
     if (cd "$scratch" && within 600 stdbuf -oL compute-sanitizer --tool "$1" \
-        --report-api-errors no --error-exitcode 9 "${only[@]}" "$2" --first="$3" --last="$4") \
+        --report-api-errors no --error-exitcode 9 "${only[@]}" "$2" --first="$3" --last="$3") \
         >"$log" 2>&1; then
         echo "-- passed: $name ($((EPOCHSECONDS - begin)) s)"
     else
@@ -236,28 +236,16 @@ one_sanitized() {
 }
 export -f one_sanitized
 
-# A line for each run of <tool>, <tool> <program> <first> <last>: four tests, since to start takes
-# longer than most, but one of racecheck, which is slow.
-list_sanitized() {
-    local program number of="" first=0 last=0 most=4
-    [[ $1 != racecheck ]] || most=1
-    while read -r program number; do
-        [[ $1 == racecheck && $(sed -n "${number}p" "$scratch/${program##*/}.names") =~ $asynchronous ]] && continue
-        if [[ $program != "$of" || $number != $((last + 1)) || $number -ge $((first + most)) ]]; then
-            [[ -z $of ]] || echo "$1 $of $first $last"
-            of=$program first=$number
-        fi
-        last=$number
-    done
-    [[ -z $of ]] || echo "$1 $of $first $last"
-}
-
-# initcheck would report nothing, since all memory is cleared when it is allocated.
+# Test by test, so that a summary is there whenever it ends. initcheck would report nothing, since all
+# memory is cleared when it is allocated.
 run_sanitizers() {
-    local tool
+    local tool program number
     list_tests >"$scratch/listed"
     for tool in ${CASTNET_TOOLS:-memcheck racecheck synccheck}; do
-        list_sanitized "$tool" <"$scratch/listed"
+        while read -r program number; do
+            [[ $tool == racecheck && $(sed -n "${number}p" "$scratch/${program##*/}.names") =~ $asynchronous ]] ||
+                echo "$tool $program $number"
+        done <"$scratch/listed"
     done >"$scratch/sanitized"
     in_parallel one_sanitized "$scratch/sanitized"
 }
