@@ -52,20 +52,21 @@ struct context_as_carry {
             .outputs;
     }
 };
-// A state to begin with that is an image, flattened.
-struct from_an_image {
-    constexpr auto operator()(auto x, auto image) const {
-        return cn::scan(x | cn::dense<8>, image | cn::flatten,
-                        [](auto x_t, auto h) { return cn::tanh(x_t + h); })
-            .last;
-    }
-};
 struct context_repeated {
     constexpr auto operator()(auto x, auto context) const {
         auto const both = cn::concat(x, cn::broadcast_to<5, 4>(context));
         return cn::scan(both, shape<3>{},
                         [](auto x_t, auto h) { return cn::tanh((x_t | of_both) + h); })
             .outputs;
+    }
+};
+
+// A state to begin with that is an image, flattened.
+struct from_an_image {
+    constexpr auto operator()(auto x, auto image) const {
+        return cn::scan(x | cn::dense<8>, image | cn::flatten,
+                        [](auto x_t, auto h) { return cn::tanh(x_t + h); })
+            .last;
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/tensor/detail/run.hpp>
 #include <castnet/tensor/detail/store.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
@@ -77,9 +78,9 @@ T* copy_places(T const* from, Place const& place, T* to) {
 // what has the address, modulo a page, of what it has just stored.
 template <class T>
 T* copy_in_blocks(T const* from, T const* end, T* to) {
-    constexpr size_t length = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
-    for (; static_cast<size_t>(end - from) >= length; from += length, to += length) {
-        store_block<length>(to, [&](size_t i) { return from[i]; }, 0);
+    constexpr size_t width = run_width<T>;
+    for (; static_cast<size_t>(end - from) >= width; from += width, to += width) {
+        store_block<width>(to, [&](size_t i) { return from[i]; }, 0);
     }
     return std::copy(from, end, to);
 }
