@@ -26,16 +26,14 @@ template <auto Plus, bool Few = false, int Factor = 1, Binary T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T x) {
     using bits = float_bits<T>;
     constexpr bool single = sizeof(T) == sizeof(float);
-    constexpr T ln2_high = single ? T(0x1.62e4p-1) : T(0x1.62e42feep-1);
-    constexpr T ln2_low = single ? T(1.42860677e-6) : T(1.9082149292705877e-10);
     // The sum has no bits for a fraction.
     constexpr T shift = T(1.5) * bits::power_of_two(bits::bias + bits::mantissa_size) + T(Plus);
     T const sum = multiply_add(x, T(Factor * 1.4426950408889634), shift);
     auto const n = bits::of(sum);
     T const minus_n = minus_added_integer(shift, sum);
-    T const high = multiply_add(minus_n, Few ? T(0.69314718055994531) : ln2_high, T(Factor) * x);
-    T const r = Few ? high : multiply_add(minus_n, ln2_low, high);
-    T const low = multiply_add(minus_n, ln2_low, high - r);
+    T const high = multiply_add(minus_n, Few ? T(0.69314718055994531) : ln2_high<T>, T(Factor) * x);
+    T const r = Few ? high : multiply_add(minus_n, ln2_low<T>, high);
+    T const low = multiply_add(minus_n, ln2_low<T>, high - r);
     T const square = r * r;
     if constexpr (single) {
         // in two halves, of which neither waits for the other (Estrin's scheme)
@@ -52,22 +50,28 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T
     }
 }
 
-// Within 1.5 ulp; subnormal results, too. Here and below, limits of the argument are applied to the
-// result, which need not wait for them then.
+// exp(x) = 2^n (1 + tail); subnormal results, too. n is greater by twice the bias. Here and below,
+// limits of the argument are applied to the result, which need not wait for them then.
+template <Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T scaled_exp(T x, typename float_bits<T>::type n,
+                                                        T tail) {
+    using bits = float_bits<T>;
+    // Beyond it 0 or infinity; up to it, both factors below are normal numbers.
+    constexpr T limit = sizeof(T) == sizeof(float) ? T(104) : T(746);
+    // 2 to the power of n, in two factors: one would overflow or be subnormal
+    auto const half = n >> 1;
+    T const scale = bits::power_of_two(half), rest = bits::power_of_two(n - half);
+    T const y = multiply_add(scale, tail, scale) * rest;
+    return select(magnitude(x) > limit, unless_negative(std::numeric_limits<T>::infinity(), x), y);
+}
+
+// Within 1.5 ulp
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
-        using bits = float_bits<T>;
-        // Beyond it 0 or infinity; up to it, both factors below are normal numbers.
-        constexpr T limit = sizeof(T) == sizeof(float) ? T(104) : T(746);
-        auto const e = reduce_exponent<2 * bits::bias>(x);
-        // 2 to the power of n, in two factors: one would overflow or be subnormal
-        auto const half = e.n >> 1;
-        T const scale = bits::power_of_two(half), rest = bits::power_of_two(e.n - half);
-        T const y = multiply_add(scale, e.r_and_tail(), scale) * rest;
-        return select(magnitude(x) > limit, unless_negative(std::numeric_limits<T>::infinity(), x),
-                      y);
+        auto const e = reduce_exponent<2 * float_bits<T>::bias>(x);
+        return scaled_exp(x, e.n, e.r_and_tail());
     }
 #endif
     return std::exp(x);

@@ -45,6 +45,13 @@ struct float_bits {
     }
 };
 
+// ln 2 in two parts. Products of the first and exponents are exact.
+template <Binary T>
+inline constexpr T ln2_high = sizeof(T) == sizeof(float) ? T(0x1.62e4p-1) : T(0x1.62e42feep-1);
+template <Binary T>
+inline constexpr T ln2_low =
+    sizeof(T) == sizeof(float) ? T(1.42860677e-6) : T(1.9082149292705877e-10);
+
 template <Binary T>
 CASTNET_HD constexpr T magnitude(T x) {
     using bits = float_bits<T>;

@@ -35,8 +35,6 @@ CASTNET_HD constexpr reduced_argument<T> reduce_argument(T x) {
 template <Binary T>
 CASTNET_HD constexpr T log_of_reduced(T k, T f) {
     constexpr bool single = sizeof(T) == sizeof(float);
-    constexpr T ln2_high = single ? T(0x1.62e4p-1) : T(0x1.62e42feep-1);
-    constexpr T ln2_low = single ? T(1.42860677e-6) : T(1.9082149292705877e-10);
     T const s = f / (T(2) + f), z = s * s;
     T p;
     if constexpr (single) {
@@ -47,8 +45,8 @@ CASTNET_HD constexpr T log_of_reduced(T k, T f) {
                        0.6666666666666734);
     }
     T const half_square = T(0.5) * f * f;
-    T const rest = multiply_add(k, ln2_low, s * multiply_add(z, p, half_square));
-    return multiply_add(k, ln2_high, f - (half_square - rest));
+    T const rest = multiply_add(k, ln2_low<T>, s * multiply_add(z, p, half_square));
+    return multiply_add(k, ln2_high<T>, f - (half_square - rest));
 }
 
 // The logarithm, if known for positive finite x, of any x.
