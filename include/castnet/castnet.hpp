@@ -16,6 +16,7 @@
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/ctc.hpp>
 #include <castnet/nn/dense.hpp>

@@ -1,5 +1,5 @@
 // Pooling over time takes sequences.
-// expect: castnet: pooling over time needs a sequence \(time, features\)
+// expect: castnet: pooling and up-sampling over time need a sequence \(time, features\)
 // expect: has_time<.*shape<1, ?9, ?9>
 #include <castnet/castnet.hpp>
 

@@ -87,7 +87,9 @@ struct attention_to_memory {
 using text_layers =
     sequential<input_ids<20'000, 200>, embedding<20'000, 64>, conv1d<64, 3, conv{.padding = same}>,
                max_pool1d<2>, avg_pool1d<2>, conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
-               reverse<0>, dense<64>, shared<"words", tied_output<20'000>>, global_max_pool1d>;
+               conv_transpose1d<32, 4, conv_transpose{.stride = 2}>, upsample1d<2>,
+               upsample1d<2>.linear(), reverse<0>, dense<64>, shared<"words", tied_output<20'000>>,
+               global_max_pool1d>;
 struct parts {
     constexpr auto operator()(auto words, auto lengths) const {
         auto const x = words | embedding<20'000, 64>.padding_idx(0);

@@ -1,5 +1,6 @@
 // Layers of sequences (time, features), against PyTorch and finite differences.
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling1d.hpp>
@@ -10,7 +11,7 @@
 
 namespace cn = castnet;
 using check::against_finite_differences, check::layer_run, check::run_of, check::values;
-using cn::conv, cn::conv1d, cn::pooling, cn::shape;
+using cn::conv, cn::conv1d, cn::conv_transpose, cn::conv_transpose1d, cn::pooling, cn::shape;
 
 namespace {
 
@@ -71,6 +72,16 @@ TEST_CASE("conv1d") {
     golden<conv1d<5, 3, conv{.padding = cn::causal, .dilation = 3}>>("conv1d_causal_dilation3");
 }
 
+TEST_CASE("conv_transpose1d") {
+    golden<conv_transpose1d<8, 3>>("conv_transpose1d_3");
+    golden<conv_transpose1d<5, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>>(
+        "conv_transpose1d_stride2_pad1_more1");
+    golden<conv_transpose1d<5, 3, conv_transpose{.stride = 4, .dilation = 2}>>(
+        "conv_transpose1d_stride4_dilation2");
+    golden<conv_transpose1d<6, 4, conv_transpose{.stride = 3, .groups = 3}>>(
+        "conv_transpose1d_groups3");
+}
+
 TEST_CASE("embeddings as PyTorch has them") {
     using ids = cn::input_ids_layer<7, 5>;
     golden<0, cn::sequential<ids{}, cn::embedding<7, 3>>>("embedding");
@@ -86,13 +97,24 @@ TEST_CASE("the gradients of conv1d") {
     against_finite_differences(run_of<conv1d<2, 7>.no_bias(), shape<7, 1>, true, 3>());
 }
 
-TEST_CASE("pooling over time") {
+TEST_CASE("the gradients of conv_transpose1d") {
+    constexpr conv_transpose tripled{.stride = 3, .padding = cn::same}; // three steps for each
+    using net = cn::sequential<cn::input<4, 2>, conv_transpose1d<4, 5, tripled>>;
+    CHECK(layer_run::of<net, true, 2>().output().size() == 2 * 3 * 4 * 4);
+    against_finite_differences(run_of<conv_transpose1d<4, 5, tripled>, shape<4, 2>, true, 2>());
+    against_finite_differences(run_of<conv_transpose1d<35, 3>, shape<3, 33>, true, 2>());
+    against_finite_differences(run_of<conv_transpose1d<1, 7>.no_bias(), shape<1, 2>, true, 3>());
+}
+
+TEST_CASE("pooling and up-sampling over time") {
     golden<cn::max_pool1d<2>>("max_pool1d_2");
     golden<cn::max_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
         "max_pool1d_kernel3_stride2_pad1");
     golden<cn::avg_pool1d<2>>("avg_pool1d_2");
     golden<cn::avg_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
         "avg_pool1d_kernel3_stride2_pad1");
+    golden<cn::upsample1d<4>>("upsample1d_4");
+    golden<cn::upsample1d<3>.linear()>("upsample1d_linear_3");
     against_finite_differences(run_of<cn::global_avg_pool1d, shape<5, 3>>());
     against_finite_differences(run_of<cn::global_max_pool1d, shape<5, 3>>());
     against_finite_differences(

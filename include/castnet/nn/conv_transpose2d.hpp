@@ -27,6 +27,16 @@ inline constexpr bool output_padding_below_stride = false;
 template <class Padding, class Input>
 inline constexpr bool padding_within = false;
 
+// The height, width or time of the result; 0 if the padding takes all of it.
+constexpr size_t transposed_extent(size_t in, size_t kernel, size_t stride, size_t padding,
+                                   size_t output_padding, conv_transpose const& options) {
+    if (options.padding.same) {
+        return in * stride;
+    }
+    size_t const whole = (in - 1) * stride + (kernel - 1) * options.dilation + 1 + output_padding;
+    return whole > 2 * padding ? whole - 2 * padding : 0;
+}
+
 template <size_t Filters, size2 Kernel, conv_transpose Options>
 struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv_transpose2d";
@@ -51,16 +61,6 @@ struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel,
 private:
     static constexpr size2 stride = Options.stride, more = Options.output_padding;
 
-    // The height or width of the result; 0 if the padding takes all of it.
-    static constexpr size_t extent(size_t in, size_t kernel, size_t step, size_t pad,
-                                   size_t extra) {
-        if (Options.padding.same) {
-            return in * step;
-        }
-        size_t const whole = (in - 1) * step + (kernel - 1) * Options.dilation + 1 + extra;
-        return whole > 2 * pad ? whole - 2 * pad : 0;
-    }
-
     template <size_t C, size_t H, size_t W>
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
         static_assert(!Options.padding.causal,
@@ -72,8 +72,8 @@ private:
             "castnet: conv_transpose2d: output_padding must be less than the stride; see "
             "output_padding_below_stride<output padding, stride>");
         constexpr size2 pad = Options.padding.pixels;
-        constexpr size_t height = extent(H, Kernel.h, stride.h, pad.h, more.h),
-                         width = extent(W, Kernel.w, stride.w, pad.w, more.w);
+        constexpr size_t height = transposed_extent(H, Kernel.h, stride.h, pad.h, more.h, Options);
+        constexpr size_t width = transposed_extent(W, Kernel.w, stride.w, pad.w, more.w, Options);
         static_assert((height > 0 && width > 0) ||
                           padding_within<kernel<pad.h, pad.w>, shape<C, H, W>>,
                       "castnet: conv_transpose2d: the padding, which is cut off the result, leaves "

@@ -1,4 +1,4 @@
-// Pooling layers for sequences (time, features), feature by feature.
+// Pooling and up-sampling layers for sequences (time, features), feature by feature.
 #pragma once
 
 #include <castnet/nn/conv1d.hpp>
@@ -13,8 +13,8 @@ namespace detail {
 
 template <Shape S, class F>
 constexpr auto over_sequence(symbol<S> x, F layer) {
-    static_assert(has_time<S>, "castnet: pooling over time needs a sequence (time, features); "
-                               "see has_time<input shape>");
+    static_assert(has_time<S>, "castnet: pooling and up-sampling over time need a sequence (time, "
+                               "features); see has_time<input shape>");
     if constexpr (has_time<S>) {
         return layer(x);
     } else {
@@ -97,5 +97,37 @@ struct global_max_pool1d_layer {
     }
 };
 inline constexpr global_max_pool1d_layer global_max_pool1d{};
+
+// Factor steps for each: all equal to it (Keras' UpSampling1D) or, with .linear(), interpolated
+// between the two nearest ones, as PyTorch does with align_corners=False.
+template <size_t Factor, bool Linear>
+struct upsample1d_layer {
+    static constexpr char const* name = "upsample1d";
+    static_assert(Factor > 0, "castnet: upsample1d: the factor is 0");
+
+    constexpr upsample1d_layer<Factor, true> linear() const { return {}; }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_sequence(x, [](auto sequence) {
+            if constexpr (Factor > 0) {
+                return enlarged(sequence);
+            } else {
+                return sequence;
+            }
+        });
+    }
+
+private:
+    template <size_t Time, size_t Features>
+    static constexpr auto enlarged(symbol<shape<Time, Features>> x) {
+        constexpr int f = static_cast<int>(Factor);
+        ir::window w{int(Features), 1, int(Time), int(Features), 1, int(Time) * f, 1, f, 1, f};
+        w.bilinear = Linear;
+        return pool<op::upsample, shape<Time * Factor, Features>>(x, w);
+    }
+};
+template <size_t Factor>
+inline constexpr upsample1d_layer<Factor, false> upsample1d{};
 
 } // namespace castnet

@@ -18,6 +18,16 @@ CONVOLUTIONS = {
     "conv1d_1": dict(filters=4, kernel=1),
 }
 
+# What is left out is stride 1, padding 0, output_padding 0, dilation 1, groups 1.
+TRANSPOSED = {
+    "conv_transpose1d_3": dict(filters=8, kernel=3),
+    "conv_transpose1d_stride2_pad1_more1": dict(
+        filters=5, kernel=3, stride=2, padding=1, output_padding=1
+    ),
+    "conv_transpose1d_stride4_dilation2": dict(filters=5, kernel=3, stride=4, dilation=2),
+    "conv_transpose1d_groups3": dict(filters=6, kernel=4, stride=3, groups=3),
+}
+
 POOLINGS = {
     "max_pool1d_2": lambda x: F.max_pool1d(x, 2),
     "max_pool1d_kernel3_stride2_pad1": lambda x: F.max_pool1d(x, 3, 2, 1),
@@ -25,6 +35,8 @@ POOLINGS = {
     "avg_pool1d_kernel3_stride2_pad1": lambda x: F.avg_pool1d(
         x, 3, 2, 1, count_include_pad=False
     ),
+    "upsample1d_4": lambda x: F.interpolate(x, scale_factor=4),
+    "upsample1d_linear_3": lambda x: F.interpolate(x, scale_factor=3, mode="linear"),
 }
 
 
@@ -45,6 +57,18 @@ def convolution(golden, case, filters, kernel, causal=False, **arguments):
         x = F.pad(x, ((kernel - 1) * arguments.get("dilation", 1), 0))
     output = channels_first(F.conv1d(x, inputs["weight"], inputs["bias"], **arguments))
     golden.put_gradients(case, output, inputs)
+
+
+def transposed(golden, case, filters, kernel, **arguments):
+    golden.begin(case, dict(filters=filters, kernel=kernel, **arguments))
+    inputs = dict(
+        input=random(BATCH, *SEQUENCE),
+        weight=random(SEQUENCE[1], filters // arguments.get("groups", 1), kernel),
+        bias=random(filters),
+    )
+    x = channels_first(inputs["input"])
+    output = F.conv_transpose1d(x, inputs["weight"], inputs["bias"], **arguments)
+    golden.put_gradients(case, channels_first(output), inputs)
 
 
 def embedding(golden, case, **arguments):
@@ -109,6 +133,8 @@ def generate():
         convolution(golden, case, **arguments)
     convolution(golden, "conv1d_causal", filters=5, kernel=3, causal=True)
     convolution(golden, "conv1d_causal_dilation3", filters=5, kernel=3, causal=True, dilation=3)
+    for case, arguments in TRANSPOSED.items():
+        transposed(golden, case, **arguments)
     for case, function in POOLINGS.items():
         golden.begin(case)
         x = random(BATCH, *SEQUENCE)
