@@ -11,8 +11,8 @@
 namespace cn = castnet;
 
 using digits = cn::sequential<cn::input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu, cn::conv2d<64, 3>,
-                              cn::relu, cn::max_pool2d<2>, cn::dropout<0.25F>, cn::flatten,
-                              cn::dense<128>, cn::relu, cn::dropout<0.5F>, cn::dense<10>>;
+                              cn::relu, cn::max_pool2d<2>, cn::dropout<0.25>, cn::flatten,
+                              cn::dense<128>, cn::relu, cn::dropout<0.5>, cn::dense<10>>;
 
 using where = cn::policy::distributed<cn::policy::cpu>; // starts MPI; all processes share each step
 

@@ -32,9 +32,9 @@ constexpr int unknown = 1; // 0 is the padding
 struct classifier {
     constexpr auto operator()(auto words, auto length) const {
         constexpr auto wide = cn::conv{.padding = cn::same};
-        auto const x = words | cn::embedding<vocabulary, 64>.padding_idx(0) | cn::dropout<0.3F>;
+        auto const x = words | cn::embedding<vocabulary, 64>.padding_idx(0) | cn::dropout<0.3>;
         auto const seen = cn::mask_steps(x, length) | cn::conv1d<64, 3, wide> | cn::relu;
-        return cn::global_avg_pool1d(seen, length) | cn::dropout<0.5F> | cn::dense<classes>;
+        return cn::global_avg_pool1d(seen, length) | cn::dropout<0.5> | cn::dense<classes>;
     }
 };
 using network =

@@ -20,8 +20,8 @@ using images = cn::sequential<
     cn::conv2d<32, 3, cn::conv{.padding = cn::same}>.init(cn::he_normal), cn::relu,
     cn::conv2d<64, 3, cn::conv{.stride = 2, .padding = 1}>.no_bias(), cn::batch_norm, cn::relu,
     cn::global_avg_pool2d,
-    cn::dropout<0.2F>,
-    cn::dense<10>.l2(1e-4F)>;
+    cn::dropout<0.2>,
+    cn::dense<10>.l2(1e-4)>;
 // [/sequential]
 
 // [blocks]
@@ -300,7 +300,7 @@ TEST_CASE("training of several outputs of the guide") {
 
     cn::model<detection, cn::policy::cpu, cn::batch<16>> model{cn::seed{1}};
     auto training =
-        cn::compile(model, cn::losses<cn::cross_entropy, cn::loss_weight<0.5F, cn::mse>>,
+        cn::compile(model, cn::losses<cn::cross_entropy, cn::loss_weight<0.5, cn::mse>>,
                     cn::adam{.learning_rate = 0.02}, cn::accuracy, cn::on_output<1, cn::mae>);
     auto history = training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
     double const best = history.highest("accuracy").value;

@@ -11,7 +11,7 @@ namespace {
 // [recurrent]
 using forecaster =
     cn::sequential<cn::input<48, 8>, // a sequence: time, features
-                   cn::gru<32>.return_sequences(), cn::dropout<0.2F>,
+                   cn::gru<32>.return_sequences(), cn::dropout<0.2>,
                    cn::bidirectional<cn::lstm<16>>, // of the last step: 2 * 16 features
                    cn::dense<1>>;
 // [/recurrent]

@@ -24,7 +24,7 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
                           batch_norm, relu, conv2d<32, 3, conv{.groups = 4}>.no_bias(),
                           leaky_relu.slope(0.2), max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>,
                           upsample2d<2>, conv2d<32, 3, conv{.stride = 2, .padding = 1}>,
-                          elu.alpha(0.5), flatten, dropout<0.5F>, dense<24>.l2(1e-4F), gelu,
+                          elu.alpha(0.5), flatten, dropout<0.5>, dense<24>.l2(1e-4), gelu,
                           gelu_tanh, reshape<4, 6>, flatten, named<"head", dense<64>>, silu, selu,
                           softplus, frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
                           repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
@@ -32,7 +32,7 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
     separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, channel_shuffle<2>,
-    stochastic_depth<0.2F>, gaussian_noise<0.1F>,
+    stochastic_depth<0.2>, gaussian_noise<0.1>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
     zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),
@@ -124,8 +124,8 @@ struct two_branches {
 };
 using sequences =
     sequential<input<9, 5>, lstm<64>.return_sequences(), gru<64>.return_sequences(),
-               rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2F).return_sequences(),
-               lstm<64>.recurrent_dropout(0.2F).return_sequences(), bidirectional<gru<64>>>;
+               rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2).return_sequences(),
+               lstm<64>.recurrent_dropout(0.2).return_sequences(), bidirectional<gru<64>>>;
 
 template <class Model>
 using one_step_of = stateful_predictor<Model>;
@@ -148,15 +148,15 @@ using named_networks =
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
 static_assert(
-    are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1F>,
+    are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1>,
                categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
-               huber_loss{.delta = 1}, huber<1.0F>, log_cosh, hinge, squared_hinge,
+               huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge,
                categorical_hinge, kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
                triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice,
                ctc<27, 10>.zero_infinity()>);
-using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
+using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5, mse>>);
 
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);

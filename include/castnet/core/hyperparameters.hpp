@@ -11,8 +11,13 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 namespace castnet {
+
+// Types of the numbers in template arguments: dropout<0.5>, loss_weight<2, mse>.
+template <class T>
+concept ConstantNumber = std::is_arithmetic_v<T>;
 
 struct hyperparameter {
     enum range : unsigned char {

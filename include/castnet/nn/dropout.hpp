@@ -1,6 +1,7 @@
 // Dropout (Srivastava et al. 2014), inverted as in Keras and PyTorch.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -34,7 +35,7 @@ struct dropout_layer {
 
 // In training every element is set to 0 with probability Rate and otherwise divided by 1 - Rate;
 // in evaluation nothing happens.
-template <float Rate>
-inline constexpr dropout_layer<Rate> dropout{};
+template <ConstantNumber auto Rate>
+inline constexpr dropout_layer<static_cast<float>(Rate)> dropout{};
 
 } // namespace castnet

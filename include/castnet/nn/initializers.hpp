@@ -14,18 +14,18 @@ inline constexpr initializer he_normal{initial::he_normal};
 inline constexpr initializer lecun_uniform{initial::lecun_uniform};
 inline constexpr initializer lecun_normal{initial::lecun_normal};
 
-constexpr initializer constant_value(float value) {
-    return {initial::constant, value};
+constexpr initializer constant_value(double value) {
+    return {initial::constant, static_cast<float>(value)};
 }
 // Uniform in [-limit, limit).
-constexpr initializer random_uniform(float limit) {
-    return {initial::uniform, limit};
+constexpr initializer random_uniform(double limit) {
+    return {initial::uniform, static_cast<float>(limit)};
 }
-constexpr initializer random_normal(float standard_deviation) {
-    return {initial::normal, standard_deviation};
+constexpr initializer random_normal(double standard_deviation) {
+    return {initial::normal, static_cast<float>(standard_deviation)};
 }
-constexpr initializer orthogonal(float gain = 1) {
-    return {initial::orthogonal, gain};
+constexpr initializer orthogonal(double gain = 1) {
+    return {initial::orthogonal, static_cast<float>(gain)};
 }
 
 } // namespace castnet

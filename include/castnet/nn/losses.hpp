@@ -143,8 +143,8 @@ struct cross_entropy_loss {
     }
 };
 inline constexpr cross_entropy_loss<0.0F> cross_entropy{};
-template <float Smoothing>
-inline constexpr cross_entropy_loss<Smoothing> smoothed_cross_entropy{};
+template <ConstantNumber auto Smoothing>
+inline constexpr cross_entropy_loss<static_cast<float>(Smoothing)> smoothed_cross_entropy{};
 
 // The same with one-hot or probability targets that sum to 1 (Keras' categorical_crossentropy).
 struct categorical_cross_entropy_loss {
@@ -274,14 +274,14 @@ struct huber_loss {
         return mean(inside * (error - inside * 0.5));
     }
 };
-template <float Delta>
+template <double Delta>
 struct huber_delta {
-    static_assert(detail::in_range({"delta", double{Delta}, hyperparameter::positive}),
+    static_assert(detail::in_range({"delta", Delta, hyperparameter::positive}),
                   "castnet: huber<delta>: delta must be finite and above 0");
-    static constexpr double value = double{Delta};
+    static constexpr double value = Delta;
 };
-template <float Delta = 1.0F>
-inline constexpr huber_loss huber{.delta = huber_delta<Delta>::value};
+template <ConstantNumber auto Delta = 1>
+inline constexpr huber_loss huber{.delta = huber_delta<static_cast<double>(Delta)>::value};
 
 // log(cosh(error)), the mean over the sample's elements: half the square of small errors, and the
 // absolute value of large ones less log(2) (Keras' LogCosh).

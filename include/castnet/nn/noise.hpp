@@ -36,7 +36,7 @@ struct gaussian_noise_layer {
 
 // In training, every element plus noise of this standard deviation (Keras' GaussianNoise); in
 // evaluation nothing happens.
-template <float Deviation>
-inline constexpr gaussian_noise_layer<Deviation> gaussian_noise{};
+template <ConstantNumber auto Deviation>
+inline constexpr gaussian_noise_layer<static_cast<float>(Deviation)> gaussian_noise{};
 
 } // namespace castnet

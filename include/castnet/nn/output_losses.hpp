@@ -6,7 +6,7 @@
 // as a prefix: "box_loss", "box_mae"; "output_1_loss" if the output has no name.
 //
 // Losses and metrics with scalars of the program (graph/scalar.hpp) are given as arguments:
-//     loss_list{cross_entropy, loss_weight<0.5F>(huber_loss{.delta = 2})}, on_output<1>(metric)
+//     loss_list{cross_entropy, loss_weight<0.5>(huber_loss{.delta = 2})}, on_output<1>(metric)
 #pragma once
 
 #include <castnet/core/finite.hpp>
@@ -33,18 +33,18 @@ template <auto... Loss>
 inline constexpr loss_list<std::remove_cvref_t<decltype(Loss)>...> losses{Loss...};
 
 // The loss times a constant, a loss like any other.
-template <float Weight, class Loss>
+template <double Weight, class Loss>
 struct weighted_loss : Loss {
-    static constexpr float weight = Weight;
+    static constexpr double weight = Weight;
     using unweighted = Loss;
 
     constexpr auto operator()(Symbol auto... x) const {
-        return double{Weight} * static_cast<Loss const&>(*this)(x...);
+        return Weight * static_cast<Loss const&>(*this)(x...);
     }
 };
-template <float Weight>
+template <double Weight>
 struct loss_weight_of {
-    static_assert(detail::is_finite(double{Weight}),
+    static_assert(detail::is_finite(Weight),
                   "castnet: loss_weight<weight, loss>: the weight must be finite");
 
     template <class Loss>
@@ -52,11 +52,12 @@ struct loss_weight_of {
         return {loss};
     }
 };
-// A loss with a weight: losses<cross_entropy, loss_weight<0.5F, mse>>, or loss_weight<0.5F>(mse).
-template <float Weight, auto... Loss>
-inline constexpr loss_weight_of<Weight> loss_weight{};
-template <float Weight, auto Loss>
-inline constexpr auto loss_weight<Weight, Loss> = loss_weight_of<Weight>{}(Loss);
+// A loss with a weight: losses<cross_entropy, loss_weight<0.5, mse>>, or loss_weight<0.5>(mse).
+template <ConstantNumber auto Weight, auto... Loss>
+inline constexpr loss_weight_of<static_cast<double>(Weight)> loss_weight{};
+template <ConstantNumber auto Weight, auto Loss>
+inline constexpr auto loss_weight<Weight, Loss> =
+    loss_weight_of<static_cast<double>(Weight)>{}(Loss);
 
 template <size_t Output, class Metric>
 struct output_metric {

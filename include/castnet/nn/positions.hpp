@@ -54,7 +54,7 @@ inline constexpr sinusoidal_positions_layer sinusoidal_positions{};
 // GPT-2 has it (PyTorch: the weight of an Embedding that is asked for all positions).
 struct learned_positions_layer {
     static constexpr char const* name = "learned_positions";
-    initializer start = random_normal(0.02F);
+    initializer start = random_normal(0.02);
 
     constexpr learned_positions_layer init(initializer weight) const { return {weight}; }
 

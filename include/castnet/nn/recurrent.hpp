@@ -138,10 +138,10 @@ struct recurrent_layer {
     // So many layers, each after the one before (PyTorch's num_layers), and the rate of dropout
     // between them.
     template <size_t Layers>
-    constexpr auto layers(float dropout = 0) const {
+    constexpr auto layers(double dropout = 0) const {
         constexpr recurrent_form all{Layers, Form.both_directions, Form.sequences};
         auto stacked = with_form<all>();
-        stacked.between = dropout;
+        stacked.between = static_cast<float>(dropout);
         return stacked;
     }
     // In both directions, with the results side by side. (Keras' Bidirectional, PyTorch's
@@ -153,9 +153,9 @@ struct recurrent_layer {
     }
     // The state that a step reads is dropped with this probability: the same elements in all steps
     // of a sample (Gal & Ghahramani 2016; Keras' recurrent_dropout).
-    constexpr recurrent_layer recurrent_dropout(float rate) const {
+    constexpr recurrent_layer recurrent_dropout(double rate) const {
         recurrent_layer copy = *this;
-        copy.recurrent = rate;
+        copy.recurrent = static_cast<float>(rate);
         return copy;
     }
     constexpr recurrent_layer no_bias() const {

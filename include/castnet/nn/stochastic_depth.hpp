@@ -2,6 +2,7 @@
 // do without (Huang et al. 2016; torchvision's StochasticDepth(rate, "row"), timm's DropPath).
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -18,7 +19,7 @@ struct stochastic_depth_layer {
         return Rate > 0 && x.g->training ? x * bernoulli<shape<>>(*x.g, 1 - double{Rate}) : x;
     }
 };
-template <float Rate>
-inline constexpr stochastic_depth_layer<Rate> stochastic_depth{};
+template <ConstantNumber auto Rate>
+inline constexpr stochastic_depth_layer<static_cast<float>(Rate)> stochastic_depth{};
 
 } // namespace castnet

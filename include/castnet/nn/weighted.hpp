@@ -1,5 +1,5 @@
 // Base class of layers with a weight and a bias: initialisers, penalty, and whether there is a
-// bias. Each setter returns a changed copy: dense<64>.init(he_normal).l2(1e-4f).
+// bias. Each setter returns a changed copy: dense<64>.init(he_normal).l2(1e-4).
 #pragma once
 
 #include <castnet/nn/initializers.hpp>
@@ -20,11 +20,11 @@ struct weighted {
     constexpr Layer init_bias(initializer bias) const {
         return changed([&](weighted& w) { w.bias_start = bias; });
     }
-    constexpr Layer l1(float factor) const {
-        return changed([&](weighted& w) { w.cost.l1 = factor; });
+    constexpr Layer l1(double factor) const {
+        return changed([&](weighted& w) { w.cost.l1 = static_cast<float>(factor); });
     }
-    constexpr Layer l2(float factor) const {
-        return changed([&](weighted& w) { w.cost.l2 = factor; });
+    constexpr Layer l2(double factor) const {
+        return changed([&](weighted& w) { w.cost.l2 = static_cast<float>(factor); });
     }
     constexpr Layer no_bias() const {
         return changed([](weighted& w) { w.has_bias = false; });

@@ -53,9 +53,9 @@ template <class Loss>
         return {};
     }
 }
-template <float Weight, class Loss>
+template <double Weight, class Loss>
 [[gnu::noinline]] std::string loss_name(std::type_identity<weighted_loss<Weight, Loss>>) {
-    return string_of({double{Weight}, " ", loss_name(std::type_identity<Loss>{})});
+    return string_of({Weight, " ", loss_name(std::type_identity<Loss>{})});
 }
 template <class... Loss>
 [[gnu::noinline]] std::string loss_name(std::type_identity<loss_list<Loss...>>) {

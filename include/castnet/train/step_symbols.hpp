@@ -144,9 +144,9 @@ struct one_of_losses {
     static constexpr double weight = 1;
     using unweighted = Loss;
 };
-template <float Weight, class Loss>
+template <double Weight, class Loss>
 struct one_of_losses<weighted_loss<Weight, Loss>> {
-    static constexpr double weight = double{Weight};
+    static constexpr double weight = Weight;
     using unweighted = Loss;
 };
 

@@ -38,8 +38,8 @@ inline constexpr auto vgg19_features =
 template <auto Features>
 struct vgg {
     constexpr auto operator()(Symbol auto image) const {
-        constexpr auto classifier = block<dense<4096>, relu, dropout<0.5F>, //
-                                          dense<4096>, relu, dropout<0.5F>, dense<1000>>;
+        constexpr auto classifier = block<dense<4096>, relu, dropout<0.5>, //
+                                          dense<4096>, relu, dropout<0.5>, dense<1000>>;
         return image | named<"features", Features> | flatten | named<"classifier", classifier>;
     }
 };
