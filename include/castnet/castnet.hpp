@@ -35,9 +35,11 @@
 #include <castnet/nn/one_hot.hpp>
 #include <castnet/nn/pad2d.hpp>
 #include <castnet/nn/permute.hpp>
+#include <castnet/nn/pixel_shuffle.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling1d.hpp>
 #include <castnet/nn/precision_recall.hpp>
+#include <castnet/nn/prelu.hpp>
 #include <castnet/nn/recurrent.hpp>
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/repeat.hpp>

@@ -32,6 +32,7 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
     separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, channel_shuffle<2>,
+    pixel_shuffle<2>, pixel_unshuffle<2>, prelu, prelu.per_channel(), spatial_dropout<0.5>,
     stochastic_depth<0.2>, gaussian_noise<0.1>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
@@ -152,8 +153,8 @@ static_assert(
                categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
-               huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge,
-               categorical_hinge, kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
+               huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge, categorical_hinge,
+               kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
                triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice,
                ctc<27, 10>.zero_infinity()>);
 using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5, mse>>);

@@ -2,14 +2,17 @@
 #include <castnet/nn/adaptive_pooling.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/depthwise_conv2d.hpp>
+#include <castnet/nn/dropout.hpp>
 #include <castnet/nn/mean_iou.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pad2d.hpp>
+#include <castnet/nn/prelu.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
 
 #include "harness.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace cn = castnet;
@@ -91,11 +94,64 @@ TEST_CASE("borders") {
     as_torch(run_of<cn::crop2d<around>, image>(), "crop2d_1_2_3_0");
 }
 
+TEST_CASE("rectifiers with learned slopes") {
+    as_torch(run_of<cn::prelu, image>(), "prelu");
+    as_torch(run_of<cn::prelu.per_channel(), image>(), "prelu_per_channel");
+    against_finite_differences<cn::prelu.per_channel(), shape<4, 3>>();
+    against_finite_differences<cn::prelu, shape<5>>();
+}
+
 TEST_CASE("squeeze and excitation") {
     as_torch(run_of<cn::squeeze_excitation<2>, shape<6, 4, 5>>(), "squeeze_excitation");
     as_torch(run_of<cn::squeeze_excitation<2, cn::silu, cn::hard_sigmoid>, shape<6, 4, 5>>(),
              "squeeze_excitation_hard");
     against_finite_differences<cn::squeeze_excitation<2, cn::silu>, shape<3, 2, 2>>();
+}
+
+namespace {
+
+// Rows of `pixels` numbers by columns of `channels`, each column dropped or not in a sample.
+template <cn::Shape S>
+void drops_channels() {
+    constexpr std::size_t samples = 200, channels = cn::channels_of<S>;
+    auto r = run_of<cn::spatial_dropout<0.25>, S, true, samples>();
+    r.set_input(values(samples * S::count, 1));
+    r.set_grad_output(values(samples * S::count, 2));
+    r.run();
+    values const y = r.output();
+    auto const channel_of = [](std::size_t i) {
+        return cn::is_image<S> ? i / (S::count / channels) : i % channels;
+    };
+    std::size_t kept = 0;
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+        double const* const one = y.data() + sample * S::count;
+        std::array<double, channels> of_channel{};
+        for (std::size_t i = 0; i < S::count; ++i) {
+            of_channel[channel_of(i)] = one[i];
+        }
+        for (std::size_t i = 0; i < S::count; ++i) {
+            CHECK(one[i] == of_channel[channel_of(i)]);
+            CHECK(r.grad_input()[sample * S::count + i] == 2 * one[i]);
+        }
+        for (double const x : of_channel) {
+            CHECK((x == 0 || x == 1 / 0.75));
+            kept += x != 0;
+        }
+    }
+    double const all = samples * channels;
+    CHECK(std::fabs(double(kept) - 0.75 * all) < 4 * std::sqrt(all * 0.75 * 0.25));
+
+    auto evaluated = run_of<cn::spatial_dropout<0.25>, S, false, 2>();
+    evaluated.set_input(values(2 * S::count, 3));
+    evaluated.run();
+    CHECK(evaluated.output() == values(2 * S::count, 3));
+}
+
+} // namespace
+
+TEST_CASE("spatial dropout leaves out whole channels, in training only") {
+    drops_channels<shape<4, 3, 2>>();
+    drops_channels<shape<5, 4>>(); // (time, features)
 }
 
 TEST_CASE("stochastic depth leaves out whole samples, in training only") {

@@ -3,6 +3,7 @@
 #include <castnet/nn/channel_shuffle.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/permute.hpp>
+#include <castnet/nn/pixel_shuffle.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include "harness.hpp"
@@ -117,4 +118,43 @@ TEST_CASE("an image is reshaped to another one in logical order") {
     r.run();
     CHECK(r.output() == x);
     CHECK(r.grad_input() == g);
+}
+
+namespace {
+
+// Pixel (y, x) of channel c comes from pixel (y / F, x / F) of a channel that the rests number.
+template <std::size_t F, std::size_t C, std::size_t H, std::size_t W>
+void shuffles_pixels() {
+    using small = shape<C * F * F, H, W>;
+    using large = shape<C, H * F, W * F>;
+    auto r = check::run_of<seen_as<small, cn::pixel_shuffle<F>>{}, shape<small::count>, true, 2>();
+    auto back =
+        check::run_of<seen_as<large, cn::pixel_unshuffle<F>>{}, shape<large::count>, true, 2>();
+    values const x = check::random_values(2 * small::count, 1),
+                 g = check::random_values(x.size(), 2);
+    r.set_input(x);
+    r.set_grad_output(g);
+    r.run();
+    values expected;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        std::size_t const column = i % (W * F), row = i / (W * F) % (H * F),
+                          channel = i / (W * F) / (H * F); // of all samples
+        std::size_t const from = channel * F * F + row % F * F + column % F;
+        expected.push_back(x[(from * H + row / F) * W + column / F]);
+    }
+    CHECK(r.output() == expected);
+    back.set_input(expected);
+    back.set_grad_output(r.grad_input());
+    back.run();
+    CHECK(back.output() == x);
+    CHECK(back.grad_input() == g);
+}
+
+} // namespace
+
+TEST_CASE("channels become pixels, and pixels channels") {
+    shuffles_pixels<2, 1, 3, 4>();
+    shuffles_pixels<3, 5, 2, 2>();
+    shuffles_pixels<2, 3, 1, 5>();
+    shuffles_pixels<1, 3, 2, 2>();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
+#include <castnet/graph/op/rearrange.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -37,5 +38,29 @@ struct dropout_layer {
 // in evaluation nothing happens.
 template <ConstantNumber auto Rate>
 inline constexpr dropout_layer<static_cast<float>(Rate)> dropout{};
+
+template <float Rate>
+struct spatial_dropout_layer {
+    static constexpr char const* name = "spatial_dropout";
+    static_assert(Rate >= 0 && Rate < 1, "castnet: spatial_dropout: the rate must be in [0, 1)");
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        if (!detail::drops(*x.g, double{Rate})) {
+            return x;
+        }
+        auto const kept = bernoulli<shape<channels_of<S>>>(*x.g, 1 - double{Rate});
+        if constexpr (is_image<S>) {
+            return x * along_channels(kept);
+        } else {
+            return x * kept;
+        }
+    }
+};
+
+// The same of whole channels of an image, or of whole features of a sequence, (time, features)
+// (Tompson et al. 2015; Keras' SpatialDropout2D, PyTorch's Dropout2d).
+template <ConstantNumber auto Rate>
+inline constexpr spatial_dropout_layer<static_cast<float>(Rate)> spatial_dropout{};
 
 } // namespace castnet

@@ -87,6 +87,10 @@ def generate():
             golden.begin(case)
             x = random(BATCH, *sample)
             golden.put_gradients(case, function(x), dict(input=x))
+    for case, slopes in dict(prelu=1, prelu_per_channel=3).items():
+        golden.begin(case, "the weight as given")
+        inputs = dict(input=random(BATCH, *IMAGE), weight=random(slopes))
+        golden.put_gradients(case, F.prelu(**inputs), inputs)
     separable(golden, "separable_conv2d")
     squeeze_excitation(golden, "squeeze_excitation", F.relu, torch.sigmoid)
     squeeze_excitation(golden, "squeeze_excitation_hard", F.silu, lambda x: F.relu6(x + 3) / 6)

@@ -1,0 +1,9 @@
+// Some channels are left.
+// expect: castnet: spatial_dropout: the rate must be in \[0, 1\)
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<6, 4, 3>, cn::spatial_dropout<1>>;
+
+auto count = net::parameter_count;
