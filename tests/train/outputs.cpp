@@ -139,6 +139,21 @@ auto in_one(Model& model) {
                        cn::on_output<1, cn::mae>);
 }
 
+// An output, a loss and a metric that do not depend on the samples.
+struct with_table {
+    constexpr auto operator()(auto x) const {
+        cn::scope_guard const scope{*x.g, "own"};
+        auto const table =
+            cn::new_parameter<cn::shape<2, 1, 3>>(*x.g, "table", {.start = cn::he_normal});
+        return cn::outputs<"y", "table">(x | cn::dense<4>, table);
+    }
+};
+struct square_sum {
+    static constexpr char const* name = "square_sum";
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto x, auto) const { return cn::sum(cn::square(x)); }
+};
+
 constexpr char const* columns[] = {"loss", "kind_loss", "copy_loss", "accuracy", "copy_mae"};
 
 } // namespace
@@ -284,6 +299,32 @@ TEST_CASE("embeddings are trained by triplets") {
     auto const one = trained_on_triplets<check::policy>();
     CHECK(check::largest_difference(trained_on_triplets<cn::policy::logical<check::policy, 2>>(),
                                     one) < 1e-9);
+}
+
+TEST_CASE("what all samples share is the same for each of them, as an output, loss and metric") {
+    cn::model<cn::network<with_table{}, cn::input<3>>, check::policy, cn::batch<4>> model;
+    std::vector<double> const table{1, 2, 3, -4, 5, 0.5};
+    model.set("own.table", table);
+    std::size_t const count = 6; // the second batch is smaller
+    std::vector<double> const x(3 * count, 0.5);
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < count; ++i) {
+        expected.insert(expected.end(), table.begin(), table.end());
+    }
+    CHECK(model.predict<1>(x) == expected);
+
+    auto training = cn::compile(model, cn::losses<cn::mse, cn::loss_weight<0.5F, square_sum{}>>,
+                                cn::sgd{}, cn::on_output<1, square_sum{}>);
+    cn::data::dataset<cn::data::targets<cn::shape<4>, cn::shape<2, 1, 3>>, cn::shape<3>> const all{
+        x, std::vector<double>(4 * count), std::vector<double>(6 * count)};
+    auto const data = all.with_weights({1, 3, 0, 1, 2, 1});
+    double const squares = 1 + 4 + 9 + 16 + 25 + 0.25;
+    auto const scores = training.evaluate(data);
+    CHECK(scores["table_loss"] == doctest::Approx(squares).epsilon(1e-12));
+    CHECK(scores["table_square_sum"] == doctest::Approx(squares).epsilon(1e-12));
+    CHECK(scores.loss() == doctest::Approx(scores["y_loss"] + 0.5 * squares).epsilon(1e-12));
+    training.step(data, first(3), 0.0);
+    CHECK(check::largest_difference(training.gradient("own.table"), table) < 1e-12);
 }
 
 TEST_CASE("an output without a name goes by its number") {

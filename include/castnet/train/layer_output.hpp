@@ -81,7 +81,7 @@ struct layer_recipe {
     template <class Network>
     static constexpr ir::results build(ir::graph& g) {
         ir::results r;
-        r.outputs.push(layer_node<Network, Name>(g));
+        r.outputs.push(of_each_sample(g, layer_node<Network, Name>(g)));
         return r;
     }
 };

@@ -13,6 +13,18 @@ namespace castnet {
 
 namespace detail {
 
+// The node with a value for each sample: one that all samples share, such as a parameter, is copied
+// to each.
+constexpr int of_each_sample(ir::graph& g, int id) {
+    ir::extents size = g.nodes[id].size;
+    if (size.sample) {
+        return id;
+    }
+    size.sample = true;
+    g.device = g.nodes[id].device;
+    return map_node(g, fn::add, size, {value_id(symbol<shape<>>{&g, id}), constant_node(g, 0)});
+}
+
 struct prediction_recipe {
     static constexpr bool keeps_parameters = true;
 
@@ -21,7 +33,7 @@ struct prediction_recipe {
         auto const out = Network::trace(g);
         ir::results r;
         for (int id : out.ids) {
-            r.outputs.push(id);
+            r.outputs.push(of_each_sample(g, id));
         }
         return r;
     }
@@ -41,7 +53,8 @@ struct step_recipe {
         symbol<shape<>> const weight =
             emit<shape<>>(g, ir::graph::shaped<shape<>>(op::sample_weight, true));
         ir::list<symbol<shape<>>> parts;
-        symbol<shape<>> const loss = step_loss(std::type_identity<Loss>{}, symbols, parts);
+        symbol<shape<>> loss = step_loss(std::type_identity<Loss>{}, symbols, parts);
+        loss.id = of_each_sample(g, loss.id);
         ir::results r;
         r.outputs.push(total(loss, weight));
         for (symbol<shape<>> part : parts) {
@@ -62,7 +75,7 @@ private:
     template <class S>
     static constexpr int total(symbol<S> value, symbol<shape<>> weight) {
         ir::graph& g = *value.g;
-        return g.push(reduce_node(value.id, ir::reduction::sum,
+        return g.push(reduce_node(of_each_sample(g, value.id), ir::reduction::sum,
                                   ir::extents{false, 1, int(S::count)}, 1, weight.id));
     }
 };
