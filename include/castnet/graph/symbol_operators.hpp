@@ -47,10 +47,46 @@ constexpr scalar apply(function<F>, X const&... x) {
                                  ir::own_function<F>(), {detail::operand_id(*g, x)...})};
 }
 
+// A class, so that every compiler prints the types.
+template <class... Operands>
+struct operands_are_traced {
+    static_assert(detail::never<Operands...>,
+                  "castnet: a network, loss or metric computes with symbols and plain numbers, not "
+                  "with tensors, vectors or arrays of the program: give those as an input or a "
+                  "target, or as a parameter that is not trained (cn::new_parameter with "
+                  ".trainable = false) and set it by model.set(name, values); see "
+                  "operands_are_traced<types>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+// A tensor or container. Beside a symbol it is a mistake, for which there is a sentence.
+template <class T>
+concept Elements = !Operand<T> && requires(T const& x) { x.size(); };
+template <class T>
+concept OperandOrElements = Operand<T> || Elements<T>;
+template <class T>
+concept NumberOrElements = NumberOperand<T> || Elements<T>;
+
+} // namespace detail
+
+template <fn F, detail::OperandOrElements... X>
+    requires((Symbol<X> || ...) && (detail::Elements<X> || ...))
+constexpr auto apply(function<F>, X const&... x) {
+    using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
+    static_assert(operands_are_traced<X...>::checked);
+    return symbol<result>{detail::graph_of(x...), 0};
+}
+
+template <class A, class B>
+concept SymbolAndElements =
+    (Symbol<A> && detail::Elements<B>) || (detail::Elements<A> && Symbol<B>);
 template <class T>
 concept Traced = Symbol<T> || is_scalar<T>;
 template <class A, class B>
-concept TracedPair = detail::Operand<A> && detail::Operand<B> && (Traced<A> || Traced<B>);
+concept TracedPair = (detail::Operand<A> && detail::Operand<B> && (Traced<A> || Traced<B>)) ||
+                     SymbolAndElements<A, B>;
 
 template <class A, class B>
     requires TracedPair<A, B>
@@ -77,70 +113,70 @@ constexpr auto operator-(A const& a) {
     return apply(function<fn::negate>{}, a);
 }
 
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr symbol<S>& operator+=(symbol<S>& a, B const& b) {
     return a = a + b;
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr symbol<S>& operator-=(symbol<S>& a, B const& b) {
     return a = a - b;
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr symbol<S>& operator*=(symbol<S>& a, B const& b) {
     return a = a * b;
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr symbol<S>& operator/=(symbol<S>& a, B const& b) {
     return a = a / b;
 }
 
 // Comparisons are masks of 1 and 0. (Their parameters are spelled so that compilers drop them from
 // comparisons of other types without looking at constraints.)
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator<(symbol<S> a, B const& b) {
     return apply(function<fn::less>{}, a, b);
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator<=(symbol<S> a, B const& b) {
     return apply(function<fn::less_equal>{}, a, b);
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator>(symbol<S> a, B const& b) {
     return apply(function<fn::greater>{}, a, b);
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator>=(symbol<S> a, B const& b) {
     return apply(function<fn::greater_equal>{}, a, b);
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator==(symbol<S> a, B const& b) {
     return apply(function<fn::equal>{}, a, b);
 }
-template <class S, detail::Operand B>
+template <class S, detail::OperandOrElements B>
 constexpr auto operator!=(symbol<S> a, B const& b) {
     return apply(function<fn::not_equal>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator<(A const& a, symbol<S> b) {
     return apply(function<fn::less>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator<=(A const& a, symbol<S> b) {
     return apply(function<fn::less_equal>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator>(A const& a, symbol<S> b) {
     return apply(function<fn::greater>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator>=(A const& a, symbol<S> b) {
     return apply(function<fn::greater_equal>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator==(A const& a, symbol<S> b) {
     return apply(function<fn::equal>{}, a, b);
 }
-template <detail::NumberOperand A, class S>
+template <detail::NumberOrElements A, class S>
 constexpr auto operator!=(A const& a, symbol<S> b) {
     return apply(function<fn::not_equal>{}, a, b);
 }

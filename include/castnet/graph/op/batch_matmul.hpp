@@ -4,6 +4,7 @@
 #include <castnet/graph/batched_product.hpp>
 #include <castnet/graph/differentiation.hpp>
 #include <castnet/graph/emit.hpp>
+#include <castnet/graph/symbol_operators.hpp>
 #include <castnet/graph/traced.hpp>
 
 namespace castnet {
@@ -67,6 +68,17 @@ constexpr auto matmul(symbol<A> a, symbol<B> b) {
         return detail::batch_matmul<result>(a, b, {.batch = batch});
     } else {
         return a;
+    }
+}
+
+template <class A, class B>
+    requires SymbolAndElements<A, B>
+constexpr auto matmul(A const& a, B const& b) {
+    static_assert(operands_are_traced<A, B>::checked);
+    if constexpr (Symbol<A>) {
+        return a;
+    } else {
+        return b;
     }
 }
 
