@@ -32,6 +32,8 @@ struct of_smoothed_pixels
 };
 struct of_one_step : cn::network<of_two<cn::cross_entropy>{}, input<1, 7>, input_ids<7, 1>> {};
 struct hits : cn::network<of_two<cn::accuracy>{}, input<3, 4>, input_ids<4, 3>> {};
+struct hits_of_two : cn::network<of_two<cn::top_k<2>>{}, input<3, 4>, input_ids<4, 3>> {};
+struct pixels_of_two : cn::network<of_two<cn::top_k<2>>{}, input<4, 1, 3>, input_ids<4, 1, 3>> {};
 struct costs : cn::network<of_two<cn::perplexity>{}, input<3, 4>, input_ids<4, 3>> {};
 struct without_2
     : cn::network<of_two<cn::ignore_index<2, cn::cross_entropy>>{}, input<3, 4>, input_ids<4, 3>> {
@@ -175,6 +177,16 @@ TEST_CASE("accuracy of steps counts those that have a label") {
     CHECK(cn::accuracy.result(std::span{sums}.first(2), 5) == 0.5);
     CHECK(cn::accuracy.result(std::span{sums}.first(1), 5) == 0.2);
     CHECK(cn::accuracy.result(values{0, 0}, 5) == 0);
+}
+
+TEST_CASE("top_k of steps and pixels counts those that have a label") {
+    values const ranked{3, 2, 1, 0, 0, 3, 3, 1, 0, 1, 2, 3};
+    CHECK(of<hits_of_two>(ranked, {1, 0, 3}) == values{2, 3});
+    CHECK(of<hits_of_two>(ranked, {2, 1, no_label}) == values{1, 2}); // a tie of two is within two
+    CHECK(of<hits_of_two>(ranked, {no_label, no_label, no_label}) == values{0, 0});
+    values const by_channel{3, 0, 0, 2, 3, 1, 1, 3, 2, 0, 1, 3};
+    CHECK(of<pixels_of_two>(by_channel, {1, 0, 3}) == values{2, 3});
+    CHECK(cn::top_k<2>.result(values{1, 4}, 5) == 0.25);
 }
 
 TEST_CASE("perplexity is exp of the mean cross-entropy of all steps") {

@@ -111,7 +111,8 @@ template <size_t K, size_t Classes>
 inline constexpr bool k_within_classes = K > 0 && K <= Classes;
 
 // Whether the output for the label is among the K largest; an output that equals it or is NaN
-// counts as larger. Its name contains K: "top_5".
+// counts as larger. Of several steps or pixels, all that count in all samples count alike. Its name
+// contains K: "top_5".
 template <size_t K>
 struct top_k_metric {
     static constexpr bool labels = true;
@@ -119,11 +120,25 @@ struct top_k_metric {
     static constexpr char const* name = name_text.text;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> prediction, symbol<shape<>> label) const {
+        return of_each<Classes>(prediction, label);
+    }
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> prediction, symbol<Labels> numbers) const {
+        auto const label = detail::beside<S>(numbers);
+        return detail::counted_sums(of_each<channels_of<S>>(prediction, label), label);
+    }
+    constexpr double result(std::span<double const> sums, double weight) const {
+        return detail::mean_of_sums(sums, weight);
+    }
+
+private:
+    template <size_t Classes, Shape S, Shape Label>
+    static constexpr auto of_each(symbol<S> prediction, symbol<Label> label) {
         static_assert(k_within_classes<K, Classes>,
                       "castnet: top_k: K is 0 or larger than the number of classes; see "
                       "k_within_classes<K, classes>");
-        auto const hit = equal(channel_index<shape<Classes>>(*prediction.g), label);
-        auto const below = sum(less(prediction, sum(where(hit, prediction, 0))));
+        auto const hit = equal(detail::channel_numbers<S>(*prediction.g), label);
+        auto const below = sum_channels(less(prediction, sum_channels(where(hit, prediction, 0))));
         return greater_equal(below, double(Classes) - double(K));
     }
 };
