@@ -43,6 +43,24 @@ TEST_CASE("a target network follows by a share of the difference") {
                          doctest::Contains("copy_parameters: share is 1.5"), cn::error);
 }
 
+TEST_CASE("models of one network on one kind of device copy what they store") {
+    using images = cn::sequential<cn::input<2, 3, 3>, cn::conv2d<4, 2>, cn::flatten, cn::dense<5>>;
+    cn::model<images, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}};
+    cn::model<images, cn::policy::cpu, cn::batch<1>> to{cn::seed{2}};
+    cn::model<images, cn::policy::basic_cpu<double>, cn::batch<1>> in_logical_order;
+    auto const image = cn::random_normal<float, cn::shape<2, 3, 3>>(3);
+    auto const before = to.predict(image); // prepares weights, which are outdated then
+    cn::copy_parameters(from, to);
+    cn::copy_parameters(from, in_logical_order);
+    CHECK_FALSE(cn::allclose(to.predict(image), before));
+    CHECK(cn::array_equal(to.predict(image), from.predict(image)));
+    for (char const* name : {"0.weight", "0.bias", "2.weight", "2.bias"}) {
+        CHECK(to.get(name) == from.get(name));
+        auto const doubles = in_logical_order.get(name);
+        CHECK(to.get(name) == std::vector<float>(doubles.begin(), doubles.end()));
+    }
+}
+
 TEST_CASE("the first layers of a network get theirs by name") {
     cn::model<net, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}};
     cn::model<first_layers, cn::policy::cpu, cn::batch<4>> inner{cn::seed{2}};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace castnet {
@@ -34,6 +35,12 @@ template <class From>
                  "', which the second one has"});
 }
 
+// Whether the parameters of two models have the same order of elements in memory.
+template <class A, class B>
+inline constexpr bool lie_alike =
+    std::is_same_v<typename A::network_type, typename B::network_type> &&
+    std::is_same_v<typename A::device, typename B::device>;
+
 } // namespace detail
 
 // Gives every parameter and running statistic of `to` the values of the one of the same name in
@@ -50,19 +57,33 @@ void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other
     detail::check_hyperparameters("copy_parameters", {{"share", share, hyperparameter::fraction}});
     model_access::exclusive const writes{to.access(), "copy_parameters"};
     model_access::shared const reads{from.access(), "copy_parameters"};
+    constexpr bool alike = detail::lie_alike<source, model<OtherNet, Other, OtherBatch>>;
+    auto const values_of = [](auto const& m, std::string const& name) {
+        if constexpr (alike) {
+            return m.stored(name);
+        } else {
+            return m.get(name);
+        }
+    };
     std::vector<std::vector<T>> results;
     for (size_t i = 0; i < to.parameter_tensors(); ++i) {
         std::string const name = to.parameter_at(i).name.text();
         detail::check_same_parameter<source>(to.parameter_at(i), name);
-        auto const values = from.get(name);
+        auto const values = values_of(from, name);
         std::vector<T>& result = results.emplace_back(values.begin(), values.end());
         if (share < 1) {
-            std::vector<T> const before = to.get(name);
+            std::vector<T> const before = values_of(to, name);
             std::transform(before.begin(), before.end(), result.begin(), result.begin(),
                            [&](T x, T y) { return x + static_cast<T>(share) * (y - x); });
         }
     }
-    detail::set_parameters(to, results);
+    if constexpr (alike) {
+        for (size_t i = 0; i < results.size(); ++i) {
+            to.store(to.parameter_at(i), results[i]);
+        }
+    } else {
+        detail::set_parameters(to, results);
+    }
 }
 
 } // namespace castnet

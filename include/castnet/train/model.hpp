@@ -21,6 +21,7 @@
 #include <castnet/train/tensor_samples.hpp>
 #include <castnet/train/typed_parameter.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <initializer_list>
 #include <span>
@@ -151,6 +152,21 @@ public:
         description_ = std::move(d);
     }
     data::description const& description() const { return description_; }
+
+    // get() and set() in the device's order of elements, for copies between models that share it.
+    // Their caller holds access.
+    std::vector<value_type> stored(name_argument name) const {
+        ir::placed_parameter const& p = find(name);
+        std::vector<value_type> numbers;
+        session_.read(data() + p.offset, p.count(),
+                      [&](value_type const* x) { numbers.assign(x, x + p.count()); });
+        return numbers;
+    }
+    void store(ir::placed_parameter const& p, std::vector<value_type> const& numbers) {
+        session_.write(data() + p.offset, p.count(),
+                       [&](value_type* to) { std::copy(numbers.begin(), numbers.end(), to); });
+        ++revision_;
+    }
 
     // The number of calls of set(), by which holders of copies notice that theirs are outdated.
     std::uint64_t revision() const { return revision_; }
