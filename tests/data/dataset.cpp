@@ -137,12 +137,17 @@ TEST_CASE("columns are made from spans, too") {
     CHECK(target == 1.0F);
 }
 
-TEST_CASE("columns of doubles are kept as floats") {
+TEST_CASE("columns of doubles keep them, and are read as floats, too") {
     std::vector<double> const inputs{0.1, -3.4e38, 1e-50};
     dataset<shape<1>, shape<1>> const samples{inputs, std::vector<double>{1, INFINITY, 3}};
     double value = 0;
     samples.copy_input(0, &value);
-    CHECK(value == static_cast<double>(0.1F));
+    CHECK(value == 0.1);
+    float rounded = 9;
+    samples.copy_input(0, &rounded);
+    CHECK(rounded == 0.1F);
+    samples.copy_input(2, &rounded);
+    CHECK(rounded == 0);
     samples.copy_target(1, &value);
     CHECK(value == static_cast<double>(INFINITY));
     CHECK_THROWS_WITH_AS((column{std::vector<double>{1, 2, -1e39}}),

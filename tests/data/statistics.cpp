@@ -94,3 +94,12 @@ TEST_CASE("columns of a table are standardized over the numbers that are there")
     CHECK_THROWS_WITH_AS(standardize_columns(table, {{0, 0, 0}, {1, 0, 1}}),
                          doctest::Contains("data::standardize_columns: a deviation is 0"), error);
 }
+
+TEST_CASE("columns of doubles are standardized as doubles") {
+    std::vector<double> table = {1, 1e9 + 0.25, 3, 1e9 + 0.75};
+    auto const found = statistics_of_columns(table, 2);
+    CHECK(found.mean == std::vector<double>{2, 1e9 + 0.5});
+    CHECK(found.deviation == std::vector<double>{1, 0.25});
+    standardize_columns(table, found);
+    CHECK(table == std::vector<double>{-1, -1, 1, 1});
+}

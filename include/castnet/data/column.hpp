@@ -1,4 +1,4 @@
-// Column of a data set: one input or target of all samples, stored as bytes or as floats.
+// Column of a data set: one input or target of all samples, stored as bytes, floats or doubles.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -27,15 +27,15 @@ public:
     column(std::vector<float> values) : floats_{std::move(values)} {}
     explicit column(std::span<float const> values) : floats_(values.begin(), values.end()) {}
 
-    // Stored as floats. Throws castnet::error for a finite number beyond the range of float.
-    [[gnu::noinline]] column(std::vector<double> const& values) {
-        floats_.reserve(values.size());
-        for (double const value : values) {
+    // Stored as doubles, which models of doubles read as they are. Throws castnet::error for a
+    // finite number beyond the range of float, which models of floats could not read.
+    [[gnu::noinline]] column(std::vector<double> values) : doubles_{std::move(values)} {
+        for (size_t i = 0; i < doubles_.size(); ++i) {
+            double const value = doubles_[i];
             if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
-                throw error({"castnet: data::column: value ", floats_.size(), " is ", value,
+                throw error({"castnet: data::column: value ", i, " is ", value,
                              ", numbers must lie within the range of float"});
             }
-            floats_.push_back(static_cast<float>(value));
         }
     }
 
@@ -74,9 +74,9 @@ public:
                       "column_takes<found element>");
     }
 
-    size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }
+    size_t size() const { return floats_.size() + doubles_.size() + bytes_.size(); }
 
-    // The bytes, or nullptr if the column holds floats.
+    // The bytes, or nullptr if the column holds other numbers.
     unsigned char const* bytes() const { return holds_bytes_ ? bytes_.data() : nullptr; }
     // The value of such a byte.
     template <class T>
@@ -92,13 +92,17 @@ public:
             for (size_t i = 0; i < count; ++i) {
                 out[i] = value_of<T>(in[i]);
             }
+        } else if (!doubles_.empty()) {
+            std::transform(doubles_.data() + first, doubles_.data() + first + count, out,
+                           [](double x) { return static_cast<T>(x); });
         } else {
             std::copy_n(floats_.data() + first, count, out);
         }
     }
 
 private:
-    std::vector<float> floats_;
+    std::vector<float> floats_; // of these three, only one holds numbers
+    std::vector<double> doubles_;
     std::vector<unsigned char> bytes_;
     double scale_ = 1, offset_ = 0;
     bool holds_bytes_ = false;
