@@ -76,7 +76,7 @@ struct to_one_number {
 
 // Comparisons and argmax let no gradient through; what they multiply gets one.
 struct past_argmax {
-    constexpr auto operator()(auto x) const { return x * cn::argmax(x); }
+    constexpr auto operator()(auto x) const { return x * cn::argmax_channels(x); }
 };
 
 // Two tensors of different shapes, stretched onto one another.

@@ -123,6 +123,20 @@ TEST_CASE("gradients along axes of tensors with three") {
     check([](auto t) { return cn::sum(cn::square(t) * cn::variance<0, 1>(t, cn::keepdims)); }, x);
 }
 
+TEST_CASE("places and axes of symbols are those of tensors") {
+    check([](auto m) { return cn::sum(cn::exp(cn::flip<0>(m)) * m * cn::argmax(m)); }, a);
+    check([](auto m) { return cn::sum(cn::square(cn::flip<1>(m)) * m - cn::argmin(m)); }, a);
+    check([](auto m, auto x) { return cn::sum(cn::argmax<0>(m) * x * x) + cn::norm(m); }, a, w);
+    check([](auto m) { return cn::sum(cn::argmin<1>(m, cn::keepdims) * m * m); }, a);
+    check([](auto x) { return cn::norm(cn::expand_dims<1>(x) * x + cn::argmin<0>(x)); }, w);
+    check([](auto m) { return cn::norm(cn::squeeze<1>(cn::slice<1, 1, 2>(m))); }, a);
+    auto const blocks = cn::random_normal<double, cn::shape<2, 4, 3>>(1);
+    auto const places = [](auto x) {
+        return cn::sum(x + cn::argmax(x)) + cn::sum(cn::argmax<1>(x) * cn::select<1>(x, 0));
+    };
+    CHECK(cn::value_and_grad(places, blocks).value == doctest::Approx(places(blocks)));
+}
+
 TEST_CASE("by several arguments, numbers among them") {
     auto const line = [](auto slope, auto offset, auto x) {
         return cn::sum(cn::square(slope * x + offset));

@@ -89,7 +89,7 @@ struct categorical_accuracy_metric {
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> prediction,
                               symbol<shape<Classes>> target) const {
-        return accuracy(prediction, argmax(target));
+        return accuracy(prediction, argmax_channels(target));
     }
 };
 inline constexpr categorical_accuracy_metric categorical_accuracy{};

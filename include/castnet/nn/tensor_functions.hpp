@@ -18,6 +18,14 @@ inline constexpr bool can_reduce_axes = !is_image<S> && detail::has_distinct_axe
 
 namespace detail {
 
+template <class S, size_t... Axes>
+struct axes_to_reduce {
+    static_assert(can_reduce_axes<S, Axes...>,
+                  "castnet: a reduction along axes needs axes that the tensor has, each once, and "
+                  "no image; see can_reduce_axes<shape, axes...>");
+    static constexpr bool checked = true;
+};
+
 // The axes of S that are reduced, or those that are kept.
 template <class S, bool Reduced, size_t... Axes>
 constexpr auto some_axes() {
@@ -47,9 +55,7 @@ auto kept_shape(std::index_sequence<Kept...>) -> row_major_shape<S::extent[Kept]
 // Kernels reduce rows of features or all rows to one; other axes move after the rest first.
 template <size_t... Axes, class S>
 constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
-    static_assert(can_reduce_axes<S, Axes...>,
-                  "castnet: a reduction along axes needs axes that the tensor has, each once, and "
-                  "no image; see can_reduce_axes<shape, axes...>");
+    static_assert(axes_to_reduce<S, Axes...>::checked);
     if constexpr (!can_reduce_axes<S, Axes...>) {
         return x;
     } else {
@@ -119,6 +125,29 @@ constexpr auto max(symbol<S> x, Keep... keep) {
                                             keep...);
 }
 
+// For what is no keepdims: fails with a message.
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto sum(symbol<S> x, Given const&) {
+    static_assert(reduction_takes<Given>::checked);
+    return x;
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto mean(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto max(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto min(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
 constexpr auto min(symbol<S> x, Keep... keep) {
     return -max<Axes...>(-x, keep...);
@@ -160,6 +189,30 @@ constexpr auto logsumexp(symbol<S> x, Keep...) {
             return reshaped(sums, result{});
         }
     }
+}
+
+// The first place of the largest element, over all axes counted in row-major order, or along one. A
+// derivative takes it for a constant.
+template <class S>
+constexpr auto argmax(symbol<S> x) {
+    return argmax_channels(reshaped(x, shape<S::count>{}));
+}
+template <size_t Axis, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto argmax(symbol<S> x, Keep... keep) {
+    static_assert(detail::axes_to_reduce<S, Axis>::checked);
+    if constexpr (!can_reduce_axes<S, Axis>) {
+        return x;
+    } else {
+        constexpr auto kept = detail::some_axes<S, false, Axis>();
+        auto const last = detail::reduced_last(x, kept, std::index_sequence<Axis>{});
+        auto const places =
+            reshaped(argmax_channels(last), decltype(detail::kept_shape<S>(kept)){});
+        return detail::kept_or_dropped<Axis>(places, x, keep...);
+    }
+}
+template <size_t... Axis, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto argmin(symbol<S> x, Keep... keep) {
+    return argmax<Axis...>(-x, keep...);
 }
 
 template <Symbol X, class Low, class High>
@@ -235,6 +288,47 @@ constexpr auto broadcast_to(symbol<S> x) {
         &g, map_node(g, fn::add, ir::space_of<result>, {detail::value_id(x), constant_node(g, 0)})};
 }
 
+template <size_t Axis, class S>
+constexpr auto flip(symbol<S> x) {
+    return reverse<Axis>(x);
+}
+
+template <class S, size_t Axis>
+inline constexpr bool can_add_axis = Axis <= S::rank && !is_image<S>;
+
+// With an additional axis of extent 1 at this place.
+template <size_t Axis, class S>
+constexpr auto expand_dims(symbol<S> x) {
+    static_assert(can_add_axis<S, Axis>,
+                  "castnet: expand_dims: the new axis must be at most the rank of the tensor, "
+                  "which must not be an image; see can_add_axis<shape, axis>");
+    if constexpr (can_add_axis<S, Axis>) {
+        return reshaped(
+            x, decltype(detail::with_axis<S, Axis, 1>(std::make_index_sequence<S::rank + 1>{})){});
+    } else {
+        return x;
+    }
+}
+
+template <class S, size_t Axis>
+inline constexpr bool can_squeeze_axis = false;
+template <class S, size_t Axis>
+    requires(Axis < S::rank)
+inline constexpr bool can_squeeze_axis<S, Axis> = S::extent[Axis] == 1 && !is_image<S>;
+
+// Without an axis whose extent is 1.
+template <size_t Axis, class S>
+constexpr auto squeeze(symbol<S> x) {
+    static_assert(can_squeeze_axis<S, Axis>,
+                  "castnet: squeeze: only an axis of extent 1 can be squeezed, and not of an "
+                  "image; see can_squeeze_axis<shape, axis>");
+    if constexpr (can_squeeze_axis<S, Axis>) {
+        return reshaped(x, decltype(detail::kept_shape<S>(detail::some_axes<S, false, Axis>())){});
+    } else {
+        return x;
+    }
+}
+
 // The part at position i of an axis, which disappears.
 template <size_t Axis, class S>
 constexpr auto select(symbol<S> x, size_t i) {
@@ -254,9 +348,8 @@ template <fixed_string Name>
 struct function_takes_symbols {
     static_assert(Name.view().empty(),
                   "castnet: this function takes tensors only, not symbols, since it has no "
-                  "derivative here: it "
-                  "cannot be used in a network or in a function that is differentiated; see "
-                  "function_takes_symbols<name>");
+                  "derivative here: it cannot be used in a network or in a function that is "
+                  "differentiated; see function_takes_symbols<name>");
     static constexpr bool checked = true;
 };
 
@@ -293,6 +386,38 @@ constexpr auto unique(X x) {
 template <size_t... Axes, Symbol X>
 constexpr auto prod(X x) {
     return detail::refused<"prod">(x);
+}
+template <size_t... Axes, Symbol X, class... Keep>
+constexpr auto any(X x, Keep const&...) {
+    return detail::refused<"any">(x);
+}
+template <size_t... Axes, Symbol X, class... Keep>
+constexpr auto all(X x, Keep const&...) {
+    return detail::refused<"all">(x);
+}
+template <size_t Axis, Symbol X, class Shift>
+constexpr auto roll(X x, Shift const&) {
+    return detail::refused<"roll">(x);
+}
+template <size_t Axis, Symbol X, class Ids>
+constexpr auto take(X x, Ids const&) {
+    return detail::refused<"take">(x);
+}
+template <size_t... Times, Symbol X>
+constexpr auto tile(X x) {
+    return detail::refused<"tile">(x);
+}
+template <size_t Axis, size_t Times, Symbol X>
+constexpr auto repeat_interleave(X x) {
+    return detail::refused<"repeat_interleave">(x);
+}
+template <Symbol X, class... More>
+constexpr auto allclose(X x, More const&...) {
+    return detail::refused<"allclose">(x);
+}
+template <Symbol X, class Other>
+constexpr auto array_equal(X x, Other const&) {
+    return detail::refused<"array_equal">(x);
 }
 template <Symbol X>
 constexpr auto cholesky(X x) {

@@ -23,6 +23,16 @@ namespace castnet {
 struct keepdims_t {};
 inline constexpr keepdims_t keepdims{};
 
+// A class, so that every compiler prints the types.
+template <class... Given>
+struct reduction_takes {
+    static_assert((std::same_as<Given, keepdims_t> && ...) && sizeof...(Given) < 2,
+                  "castnet: a reduction takes its axes as template arguments, as in sum<0>(x), and "
+                  "after the tensor nothing but keepdims; of two tensors there are minimum and "
+                  "maximum; see reduction_takes<given...>");
+    static constexpr bool checked = true;
+};
+
 namespace detail {
 
 // Whether a view is better reduced in the order in which its elements lie in memory. (Places over
@@ -60,10 +70,7 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
 template <template <class, size_t> class Reduction, size_t... Axes, class X, class... Keep>
 auto reduce(X const& x, Keep...) {
     using S = typename X::shape_type;
-    static_assert((std::same_as<Keep, keepdims_t> && ...) && sizeof...(Keep) < 2,
-                  "castnet: a reduction takes its axes as template arguments, as in sum<0>(x), and "
-                  "after the tensor nothing but keepdims; of two tensors there are minimum and "
-                  "maximum");
+    static_assert(reduction_takes<Keep...>::checked);
     static_assert(has_distinct_axes<S, Axes...>,
                   "castnet: a reduction needs different axes, each less than the tensor's rank");
     if constexpr (sizeof...(Keep) > 0 && sizeof...(Axes) > 0) {

@@ -65,7 +65,7 @@ constexpr auto log_sum_exp(symbol<S> x) {
 }
 // The number of the largest channel, the first at a tie; has no gradient.
 template <class S>
-constexpr auto argmax(symbol<S> x) {
+constexpr auto argmax_channels(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::argmax);
 }
 
