@@ -2,7 +2,6 @@
 // real one.
 #include <castnet/castnet.hpp>
 #include <castnet/device/cuda/tensor.hpp>
-#include <castnet/tensor/ostream.hpp>
 
 #include "tensor_launches.hpp"
 #ifndef __CUDACC__

@@ -1,5 +1,4 @@
 // Tensors as text.
-#include <castnet/tensor/ostream.hpp>
 #include <castnet/tensor/tensor.hpp>
 
 #include <doctest/doctest.h>
@@ -25,6 +24,6 @@ TEST_CASE("long axes are shortened") {
 
 TEST_CASE("expressions and streams") {
     std::ostringstream out;
-    out << tensor<int, shape<2>>{1, 2} * 3;
-    CHECK(out.str() == "[3 6]");
+    out << tensor<int, shape<2>>{1, 2} * 3 << "; " << tensor<int, shape<>>(3);
+    CHECK(out.str() == "[3 6]; 3");
 }

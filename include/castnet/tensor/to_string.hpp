@@ -7,7 +7,9 @@
 #include <castnet/core/text.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
+#include <iosfwd>
 #include <string>
+#include <type_traits>
 
 namespace castnet {
 
@@ -69,6 +71,14 @@ std::string to_string(X const& x) {
     std::string text;
     detail::append_text(text, t, width, edge);
     return text;
+}
+
+// On any stream, whose header the program includes; this one needs none.
+template <class Stream, TensorExpression X>
+    requires std::is_base_of_v<std::ios_base, Stream>
+Stream& operator<<(Stream& out, X const& x) {
+    out << to_string(x);
+    return out;
 }
 
 } // namespace castnet
