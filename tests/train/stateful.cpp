@@ -153,6 +153,35 @@ struct masked_attention {
         return cn::attention<1>(x, x, x, cn::causal_mask, same);
     }
 };
+constexpr cn::transformer small{.feed_forward = 6, .dropout = 0};
+struct encoder_part {
+    constexpr auto operator()(auto from, auto count) const {
+        return cn::named<"encoder", cn::transformer_encoder_layer<2, small>>(
+            from, cn::length_mask(count));
+    }
+};
+struct decoder_part {
+    constexpr auto operator()(auto to, auto memory, auto count) const {
+        return cn::named<"decoder", cn::transformer_decoder_layer<2, small>>(
+                   to, memory | cn::reshape<4, 4>, cn::length_mask(count)) |
+               cn::named<"head", cn::dense<3>>;
+    }
+};
+struct translation {
+    constexpr auto operator()(auto to, auto from, auto count) const {
+        return decoder_part{}(to, encoder_part{}(from, count), count);
+    }
+};
+struct of_vector {
+    constexpr auto operator()(auto to, auto memory) const {
+        return cn::transformer_decoder_layer<2, small>(to, memory | cn::reshape<length, 4>);
+    }
+};
+struct two_sequences {
+    constexpr auto operator()(auto to, auto from) const {
+        return cn::transformer_decoder_layer<2, small>(to, from);
+    }
+};
 struct first_step {
     constexpr auto operator()(auto x) const { return x | cn::slice_channels<0, 2>; }
 };
@@ -294,6 +323,56 @@ TEST_CASE("what has no time is given with each step") {
     CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));
     CHECK_THROWS_AS(steps.prefill(numbers{1, 1, 1}, start, gain), cn::error);
     CHECK_THROWS_AS(steps.prefill(x, start, start), cn::error);
+}
+
+template <class Predictor>
+void compare_translation(Predictor& steps, numbers const& whole, numbers const& to,
+                         numbers const& from, numbers const& count) {
+    auto const check = [&](auto y, std::size_t t) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(whole[3 * t + i])));
+        }
+    };
+    std::span<number const, 16> const memory{from.data(), 16};
+    for (std::size_t t = 0; t < length; ++t) {
+        check(steps.predict(step_of<4>(to, t), memory, count[0]), t);
+    }
+    check(steps.prefill(std::span{to}.first(12), from, count), 2);
+    check(steps.predict(step_of<4>(to, 3), memory, count[0]), 3);
+}
+
+TEST_CASE("a decoder attends to all steps of what an encoder has read") {
+    using both = cn::network<translation{}, cn::input<length, 4>, cn::input<4, 4>, cn::input<>>;
+    using first = cn::network<encoder_part{}, cn::input<4, 4>, cn::input<>>;
+    using second = cn::network<decoder_part{}, cn::input<length, 4>, cn::input<16>, cn::input<>>;
+    model_of<both> const model{cn::seed{3}};
+    model_of<first> encoder;
+    model_of<second> decoder;
+    cn::copy_parameters(model, encoder);
+    cn::copy_parameters(model, decoder);
+    numbers const to = waves(4 * length, 1), from = waves(16, 2), count{3};
+    numbers const whole = model.predict(to, from, count);
+    numbers const memory = encoder.predict(from, count);
+
+    cn::stateful_predictor all{model};
+    compare_translation(all, whole, to, from, count);
+    cn::stateful_predictor behind{decoder};
+    compare_translation(behind, whole, to, memory, count);
+
+    using reshaped = cn::network<of_vector{}, cn::input<length, 4>, cn::input<4 * length>>;
+    model_of<reshaped> const alike{cn::seed{4}};
+    numbers const read = waves(4 * length, 3), expected = alike.predict(to, read);
+    cn::stateful_predictor one{alike};
+    for (std::size_t t = 0; t < length; ++t) {
+        std::span<number const, 4 * length> const all_read{read.data(), 4 * length};
+        auto const y = one.predict(step_of<4>(to, t), all_read);
+        for (std::size_t i = 0; i < 4; ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(expected[4 * t + i])));
+        }
+    }
+
+    using of_one_length = cn::network<two_sequences{}, cn::input<length, 4>, cn::input<length, 4>>;
+    static_assert(mistake_of<of_one_length>() == cn::mistake::not_step_by_step);
 }
 
 TEST_CASE("several states of one model do not meet, and sequences have any length") {

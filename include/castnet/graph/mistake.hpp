@@ -138,10 +138,9 @@ struct network_has_no_mistake {
         Found != mistake::not_step_by_step,
         "castnet: stateful_predictor computes one step of a sequence after the other, but a layer "
         "of this network needs other steps than those before, or several at once: loops that run "
-        "backwards (bidirectional), attention that is not causal or has other masks, pooling and "
-        "convolutions over time, flatten before a dense layer, and what reads the end of another "
-        "sequence; use "
-        "predict() with whole sequences");
+        "backwards (bidirectional), attention to the same sequence that is not causal or has other "
+        "masks, pooling and convolutions over time, flatten before a dense layer, and what reads "
+        "the end of another sequence; use predict() with whole sequences");
     static_assert(
         Found != mistake::repeated_block_in_block,
         "castnet: a block of repeat<N, block> cannot contain repeat<...>: write the inner "

@@ -3,8 +3,9 @@
 //
 // A value of the network is computed step by step if it has a time axis and none of its steps
 // depends on another one but by a carry or by causal attention, which reads the steps so far from
-// the caches. The step's graph has the same nodes without that axis; of what is different in each
-// step, such as positions, it takes the row of the step.
+// the caches. Attention to another sequence, such as an encoder's, reads all of that in each step.
+// The step's graph has the same nodes without that axis; of what is different in each step, such as
+// positions, it takes the row of the step.
 #pragma once
 
 #include <castnet/graph/operations.hpp>
@@ -23,7 +24,7 @@ public:
 
     constexpr void run() {
         for (node const& n : g_.nodes) {
-            if (n.kind == op::delay || n.kind == op::attention) {
+            if (n.kind == op::delay || is_causal(n)) {
                 time_ = n.size.pixels;
                 break;
             }
@@ -100,7 +101,10 @@ private:
             }
             return time_ == 1 || axis_.of(n.in[1]) == time_place::in_pixels;
         case op::attention:
-            return attend(i);
+            if (!attend(i)) {
+                return false;
+            }
+            break;
         default:
             if (!axis_.find(i)) {
                 return false;
@@ -170,13 +174,35 @@ private:
         return g_.push(n);
     }
 
-    // Causal attention of a sequence to itself: a query sees what the caches hold so far.
+    static constexpr bool is_causal(node const& n) {
+        return n.kind == op::attention && attention_form::unpacked(n.attribute).causal;
+    }
+
+    // Attention of a sequence to keys and values that are the same in all steps, such as what an
+    // encoder has made of another sequence; or causal attention to itself.
     constexpr bool attend(int i) {
+        node const& n = old_[i];
+        if (is_causal(n)) {
+            return attend_to_caches(i);
+        }
+        for (int k = 1; k < n.operands; ++k) {
+            if (axis_.of(n.in[k]) != time_place::none) {
+                return false;
+            }
+        }
+        if (axis_.of(n.in[0]) == time_place::in_pixels) {
+            axis_.begin(i);
+        }
+        return axis_.of(n.in[0]) == axis_.of(i);
+    }
+
+    // A query sees what the caches hold so far.
+    constexpr bool attend_to_caches(int i) {
         node n = old_[i];
-        attention_form form = attention_form::unpacked(n.attribute);
-        if (!form.causal || n.operands != 3 || n.size.pixels != time_) {
+        if (n.operands != 3 || n.size.pixels != time_) {
             return false;
         }
+        attention_form form = attention_form::unpacked(n.attribute);
         position(); // also of a single step
         axis_.begin(i);
         for (int k = 0; k < 3; ++k) {

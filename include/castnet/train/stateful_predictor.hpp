@@ -47,10 +47,11 @@ struct step_sequences_fit {
 //     voice.reset();                                        // a sequence begins with the next one
 //
 // A step of an input (time, features) has `features` numbers, one of (time) a single one; inputs
-// without a time axis are given whole, with each step. Within the network, what treats steps one by
-// one works as it does on sequences: dense layers, embeddings, element-wise functions, layer_norm,
-// dropout, positions, concat, slices of features; what needs other steps is an error at compile
-// time.
+// without a time axis are given whole, with each step, and so is another sequence to whose steps
+// attention goes, such as that of an encoder (of another length, or as a vector that the network
+// reshapes). Within the network, what treats steps one by one works as it does on sequences: dense
+// layers, embeddings, element-wise functions, layer_norm, dropout, positions, concat, slices of
+// features; what needs other steps is an error at compile time.
 //
 // The constructor allocates all memory; a predictor moves, but does not copy, and one that was
 // moved away can only be assigned to. On a CPU, predict() and reset() allocate nothing, wait for
