@@ -48,6 +48,7 @@
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
 #include <castnet/nn/tensor_functions.hpp>
+#include <castnet/nn/tensor_only_functions.hpp>
 #include <castnet/nn/tied_dense.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>

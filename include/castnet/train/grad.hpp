@@ -20,6 +20,7 @@
 #include <castnet/graph/grad.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/tensor_functions.hpp>
+#include <castnet/nn/tensor_only_functions.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 #include <castnet/train/compiled_step.hpp>
 

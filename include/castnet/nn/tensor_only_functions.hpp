@@ -1,0 +1,98 @@
+// Functions of tensors (castnet/tensor/) that take no symbols: each refuses them with a sentence.
+#pragma once
+
+#include <castnet/core/fixed_string.hpp>
+#include <castnet/graph/symbol.hpp>
+
+namespace castnet {
+
+// A class, so that every compiler prints the name.
+template <fixed_string Name>
+struct function_takes_symbols {
+    static_assert(Name.view().empty(),
+                  "castnet: this function takes tensors only, not symbols, since it has no "
+                  "derivative here: it cannot be used in a network or in a function that is "
+                  "differentiated; see function_takes_symbols<name>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+template <fixed_string Name, class S, class... More>
+constexpr auto refused(symbol<S> x, More const&...) {
+    static_assert(function_takes_symbols<Name>::checked);
+    return x;
+}
+
+} // namespace detail
+
+template <Symbol X>
+constexpr auto sort(X x) {
+    return detail::refused<"sort">(x);
+}
+template <Symbol X>
+constexpr auto argsort(X x) {
+    return detail::refused<"argsort">(x);
+}
+template <size_t K, Symbol X>
+constexpr auto largest(X x) {
+    return detail::refused<"largest">(x);
+}
+template <Symbol X>
+constexpr auto cumsum(X x) {
+    return detail::refused<"cumsum">(x);
+}
+template <Symbol X>
+constexpr auto unique(X x) {
+    return detail::refused<"unique">(x);
+}
+template <size_t... Axes, Symbol X>
+constexpr auto prod(X x) {
+    return detail::refused<"prod">(x);
+}
+template <size_t... Axes, Symbol X, class... Keep>
+constexpr auto any(X x, Keep const&...) {
+    return detail::refused<"any">(x);
+}
+template <size_t... Axes, Symbol X, class... Keep>
+constexpr auto all(X x, Keep const&...) {
+    return detail::refused<"all">(x);
+}
+template <size_t Axis, Symbol X, class Shift>
+constexpr auto roll(X x, Shift const&) {
+    return detail::refused<"roll">(x);
+}
+template <size_t Axis, Symbol X, class Ids>
+constexpr auto take(X x, Ids const&) {
+    return detail::refused<"take">(x);
+}
+template <size_t... Times, Symbol X>
+constexpr auto tile(X x) {
+    return detail::refused<"tile">(x);
+}
+template <size_t Axis, size_t Times, Symbol X>
+constexpr auto repeat_interleave(X x) {
+    return detail::refused<"repeat_interleave">(x);
+}
+template <Symbol X, class... More>
+constexpr auto allclose(X x, More const&...) {
+    return detail::refused<"allclose">(x);
+}
+template <Symbol X, class Other>
+constexpr auto array_equal(X x, Other const&) {
+    return detail::refused<"array_equal">(x);
+}
+template <Symbol X>
+constexpr auto cholesky(X x) {
+    return detail::refused<"cholesky">(x);
+}
+template <Symbol A, Symbol B>
+constexpr auto solve(A a, B b) {
+    return detail::refused<"solve">(a, b);
+}
+template <fixed_string Text, Symbol First, Symbol... More>
+constexpr auto einsum(First x, More... more) {
+    return detail::refused<"einsum">(x, more...);
+}
+
+} // namespace castnet
