@@ -215,6 +215,10 @@ TEST_CASE("weights and labels that are none are refused, and nothing changes") {
     };
     CHECK(refusal({.last_label = 3}) ==
           "castnet: the label of sample 2 is 3, expected a whole number from 0 to 2");
+    CHECK(refusal({.last_label = -100}) ==
+          "castnet: the label of sample 2 is -100, expected a whole number from 0 to 2; where "
+          "samples may lack a label, the target is label<classes, 1>, and the output has "
+          "shape<1, classes> by reshape");
     CHECK(refusal({.last_label = 1.5F}) != "");
     CHECK(refusal({.last_label = -1}) != "");
     CHECK(refusal({.last_label = nan}) != "");

@@ -426,6 +426,65 @@ TEST_CASE("predict_one takes vectors, arrays and spans of the numbers of one sam
                          "castnet: predict_one: the input has 4 numbers, expected 3", cn::error);
 }
 
+// Numbers of the image, and the image with an offset for each channel, chosen by an id.
+constexpr auto of_photo_and_id(cn::symbol<cn::shape<2, 2, 3>> photo,
+                               cn::symbol<cn::ids<5>> number) {
+    auto const offset = number | cn::named<"offset", cn::embedding<5, 2>>;
+    return cn::outputs<"total", "photo">(cn::flatten(photo) | cn::named<"total", cn::dense<3>>,
+                                         photo + cn::along_channels(offset));
+}
+
+TEST_CASE("several outputs are predicted at once, of several inputs") {
+    using net = cn::network<of_photo_and_id, cn::input<2, 2, 3>, cn::input_ids<5>>;
+    cn::model<net, cn::policy::cpu, cn::batch<2>> const model{cn::seed{3}};
+    std::vector<float> photos(3 * 12);
+    for (std::size_t i = 0; i < photos.size(); ++i) {
+        photos[i] = float(i % 7) - 3;
+    }
+    std::vector<int> const ids{4, 0, 2};
+    auto const totals = model.predict(photos, ids), pictures = model.predict<1>(photos, ids);
+    auto const [first, second] = model.predict<0, 1>(photos, ids);
+    CHECK(first == totals);
+    CHECK(second == pictures);
+    auto const all = model.predict<1, 0, 1>(photos, ids);
+    CHECK(all == std::array{pictures, totals, pictures});
+
+    cn::predictor own{model};
+    CHECK(own.predict<1, 0>(photos, ids) == std::array{pictures, totals});
+    for (std::size_t i = 0; i != ids.size(); ++i) {
+        std::vector<float> const photo(photos.begin() + std::ptrdiff_t(12 * i),
+                                       photos.begin() + std::ptrdiff_t(12 * i + 12));
+        std::array<float, 3> total{};
+        std::vector<float> picture(12), again(12);
+        model.predict_one<0, 1>(photo, &ids[i], total, picture);
+        own.predict_one<1>(photo, &ids[i], again);
+        CHECK(picture == again);
+        for (std::size_t k = 0; k != 12; ++k) {
+            CHECK(picture[k] == pictures[12 * i + k]);
+        }
+        for (std::size_t k = 0; k != 3; ++k) {
+            CHECK(total[k] == doctest::Approx(totals[3 * i + k]).epsilon(1e-5));
+        }
+        CHECK_THROWS_WITH_AS(model.predict_one<1>(std::vector<float>(11), &ids[i], again),
+                             "castnet: predict_one: input 0 has 11 numbers, expected 12",
+                             cn::error);
+    }
+    std::array<float, 3> total{};
+    int const wrong = 5;
+    CHECK_THROWS_WITH_AS(model.predict_one(photos.data(), &wrong, total),
+                         doctest::Contains("expected a whole number from 0 to 4"), cn::error);
+}
+
+TEST_CASE("several outputs of tensors are tensors") {
+    cn::model<cn::network<with_table{}, cn::input<3>>, cn::policy::cpu, cn::batch<4>> const model;
+    auto const x = cn::random_normal<float, cn::shape<6, 3>>(1);
+    auto const [y, table] = model.predict<0, 1>(x);
+    static_assert(std::same_as<decltype(y), cn::tensor<float, cn::shape<6, 4>> const>);
+    static_assert(std::same_as<decltype(table), cn::tensor<float, cn::shape<6, 2, 1, 3>> const>);
+    CHECK(cn::all(y == model.predict(x)));
+    CHECK(cn::all(table == model.predict<1>(x)));
+}
+
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {
     std::vector<float> pixels(2 * 60), targets(2 * 40);
     for (std::size_t i = 0; i < pixels.size(); ++i) {

@@ -15,6 +15,7 @@ struct whole_numbers {
     size_t values = 0;     // they are less than this; 0 where numbers need not be whole
     size_t count = 1;      // of a sample
     bool may_be_ignored = false;
+    char const* where_ignored = ""; // what messages add about data::ignored that may not be
 
     constexpr bool include(double found) const {
         return (found >= 0 && found < static_cast<double>(values) &&
@@ -40,7 +41,9 @@ private:
         throw error({context, ": the ", kind, where, " of sample ", sample, " is ",
                      whole ? text_piece{static_cast<long long>(found)} : text_piece{found},
                      ", expected a whole number from 0 to ", values - 1,
-                     may_be_ignored ? ", or data::ignored" : ""});
+                     may_be_ignored     ? ", or data::ignored"
+                     : found == ignored ? where_ignored
+                                        : ""});
     }
 };
 
@@ -52,6 +55,8 @@ inline constexpr whole_numbers whole_numbers_of<ids<Values, D...>>{"id", Values,
                                                                    ids<Values, D...>::count, false};
 template <size_t Classes, size_t... D>
 inline constexpr whole_numbers whole_numbers_of<label<Classes, D...>>{
-    "label", Classes, shape<D...>::count, sizeof...(D) > 0};
+    "label", Classes, shape<D...>::count, sizeof...(D) > 0,
+    "; where samples may lack a label, the target is label<classes, 1>, and the output has "
+    "shape<1, classes> by reshape"};
 
 } // namespace castnet::data

@@ -136,7 +136,7 @@ std::vector<typename Where::value_type> output_of(model<Net, Where, Samples> con
         inner const layer{m};
         detail::prediction_executor<inner> executor{layer};
         detail::prediction_call const now{layer, "output_of", executor};
-        return now->template predict<0>(inputs...);
+        return now->predict(detail::listed_outputs<0>, inputs...);
     } else {
         static_assert(layer_is_there<false, Name, detail::text_of_layers<Net>()>::checked);
         return {};

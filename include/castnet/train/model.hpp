@@ -50,7 +50,7 @@ public:
     using network_type = Net;
     using policy_type = Where;
     using value_type = typename Where::value_type;
-    // Of the numbers that predict_one takes: std::int32_t where the only input holds ids.
+    // Of the numbers that a network with one input takes: std::int32_t for ids.
     using input_type = typename detail::only_number<value_type, typename Net::inputs>::type;
     using device = typename Where::device;
     static constexpr size_t capacity = Samples::capacity;
@@ -177,37 +177,39 @@ public:
     // a vector, array or span of the element type for each input: predict(photos, facts); of any
     // type of whole numbers for input_ids. The result is a vector; or a tensor, where the inputs
     // are tensors: of the output's shape for one sample, and for tensors with an axis of samples
-    // before the others with that axis, too.
+    // before the others with that axis, too. Of several outputs it is an array of such vectors, or
+    // a tuple of such tensors: auto [kinds, boxes] = model.predict<0, 1>(photos).
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
     // or for an id that the input does not allow.
-    template <size_t Output = 0, class... Inputs>
-    std::vector<value_type> predict(Inputs const&... inputs) const {
+    template <size_t... Outputs, class... Inputs>
+    auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
-        return now->template predict<Output>(inputs...);
+        return now->predict(detail::listed_outputs<Outputs...>, inputs...);
     }
-    template <size_t Output = 0, TensorExpression... Inputs>
+    template <size_t... Outputs, TensorExpression... Inputs>
         requires(sizeof...(Inputs) > 0)
     auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
-        return detail::predict_tensors<Output, model>(now, inputs...);
+        return detail::predict_tensors<model>(now, detail::listed_outputs<Outputs...>, inputs...);
     }
     // The numbers of a network's only input in braces: predict({0.9F, 0.1F}).
-    template <size_t Output = 0>
-    std::vector<value_type> predict(std::initializer_list<input_type> numbers) const {
-        return predict<Output>(std::span{numbers.begin(), numbers.size()});
+    template <size_t... Outputs>
+    auto predict(std::initializer_list<input_type> numbers) const {
+        return predict<Outputs...>(std::span{numbers.begin(), numbers.size()});
     }
 
-    // One sample of a network with one input, given by its elements in logical order; writes the
-    // elements of an output (the first unless told). Both are vectors, arrays or spans of just as
-    // many elements, or pointers. For real-time loops: allocates nothing after the first call or,
-    // with several predicting threads, after as many have predicted at the same time (a predictor
-    // of one's own is independent of others). Throws castnet::error as predict() does.
-    template <size_t Output = 0, class Input, class Result>
-    void predict_one(Input const& input, Result&& output) const {
+    // One sample: the elements of each input in logical order, and where to write those of an
+    // output (the first unless told) or of several: predict_one<0, 1>(photo, kind, box). All are
+    // vectors, arrays or spans of just as many elements, or pointers; of std::int32_t for
+    // input_ids. For real-time loops: allocates nothing after the first call or, with several
+    // predicting threads, after as many have predicted at the same time (a predictor of one's own
+    // is independent of others). Throws castnet::error as predict() does.
+    template <size_t... Outputs, class... Numbers>
+    void predict_one(Numbers&&... numbers) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
-        now->template predict_one<Output>(input, output);
+        now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
     // Only for its message: a training has fit().

@@ -27,19 +27,30 @@ struct numbers_of_one_sample {
     static constexpr bool checked = true;
 };
 
+template <size_t Expected, size_t Given>
+struct arguments_of_predict_one {
+    static_assert(Expected == Given,
+                  "castnet: predict_one takes the numbers of each input of the network, and then "
+                  "where to write those of each output that it lists: predict_one<0, 1>(input, "
+                  "first, second); see arguments_of_predict_one<expected, given>");
+    static constexpr bool checked = true;
+};
+
 namespace detail {
 
 // A pointer as it is; the numbers of a vector, array or span, which must be `Count`. Throws
-// castnet::error otherwise, where the compiler does not know how many there are.
+// castnet::error otherwise, where the compiler does not know how many there are: they are those of
+// one of several inputs or outputs.
 template <class T, size_t Count, class Given>
-T* numbers_of_one(Given& given, char const* what) {
+T* numbers_of_one(Given& given, char const* what, size_t number, size_t several) {
     if constexpr (!std::is_array_v<Given> && std::is_convertible_v<Given&, T*>) {
         return given;
     } else if constexpr (std::is_convertible_v<Given&, std::span<T>>) {
         static_assert(numbers_of_one_sample<Count, decltype(std::span{given})::extent>::checked);
         std::span<T> const numbers{given};
         if (numbers.size() != Count) {
-            throw error({"castnet: predict_one: the ", what, " has ", numbers.size(),
+            throw error({"castnet: predict_one: ", several > 1 ? "" : "the ", what,
+                         several > 1 ? string_of({" ", number}) : "", " has ", numbers.size(),
                          " numbers, expected ", Count});
         }
         return numbers.data();

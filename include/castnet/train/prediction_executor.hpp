@@ -10,8 +10,11 @@
 #include <castnet/train/samples_in_memory.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,6 +35,12 @@ private:
     inline static std::atomic<int> all{0};
 };
 
+// The outputs that a call lists; the first where it lists none.
+template <size_t... Outputs>
+inline constexpr std::index_sequence<Outputs...> listed_outputs{};
+template <>
+inline constexpr std::index_sequence<0> listed_outputs<>{};
+
 // Whether a prediction of this many samples has a loop large enough for several threads.
 template <class Model>
 constexpr bool may_use_threads(size_t samples) {
@@ -48,6 +57,10 @@ class prediction_executor {
 
     template <size_t Output>
     using output = predicted_output<Output, typename Model::output_shapes>;
+    template <size_t I>
+    using input = nth_of<I, typename network::inputs>;
+    template <class Input>
+    using input_number = std::conditional_t<is_ids<Input>, std::int32_t, T>;
 
 public:
     explicit prediction_executor(Model const& m)
@@ -60,40 +73,42 @@ public:
     bool take() { return !is_taken_.test_and_set(std::memory_order_acquire); }
     void give_back() { is_taken_.clear(std::memory_order_release); }
 
-    template <size_t Output, class... Inputs>
-    std::vector<T> predict(Inputs const&... inputs) {
-        std::vector<T> all;
+    // As the model's functions, whose outputs are listed here.
+    template <size_t... Outputs, class... Inputs>
+    auto predict(std::index_sequence<Outputs...>, Inputs const&... inputs) {
+        std::array<std::vector<T>, sizeof...(Outputs)> all;
         with_samples(
             [&](auto const& data) {
-                all.resize(data.size() * output<Output>::count);
-                predict_all<Output>(data, all.data());
+                std::array<T*, sizeof...(Outputs)> to;
+                size_t n = 0;
+                ((all[n].resize(data.size() * output<Outputs>::count), to[n] = all[n].data(), ++n),
+                 ...);
+                predict_all<Outputs...>(data, to);
             },
             inputs...);
-        return all;
+        if constexpr (sizeof...(Outputs) == 1) {
+            return std::move(all[0]);
+        } else {
+            return all;
+        }
     }
 
-    // The same into memory that has room for it.
-    template <size_t Output, class... Inputs>
-    void predict_to(T* to, Inputs const&... inputs) {
-        with_samples([&](auto const& data) { predict_all<Output>(data, to); }, inputs...);
+    // The same into memory that has room for each.
+    template <size_t... Outputs, class... Inputs>
+    void predict_to(std::index_sequence<Outputs...>, std::array<T*, sizeof...(Outputs)> const& to,
+                    Inputs const&... inputs) {
+        with_samples([&](auto const& data) { predict_all<Outputs...>(data, to); }, inputs...);
     }
 
-    template <size_t Output, class Input, class Result>
-    void predict_one(Input const& given, Result& room) {
-        static_assert(network::inputs::size == 1,
-                      "castnet: predict_one is for networks with one input; "
-                      "give the numbers of each input to predict()");
-        using shape = nth_of<0, typename network::inputs>;
-        using number = typename Model::input_type;
-        number const* const input = numbers_of_one<number const, shape::count>(given, "input");
-        T* const result = numbers_of_one<T, output<Output>::count>(room, "output");
-        model_.finish_changes();
-        T* const batch = executor_.batch();
-        place_sample<shape>(batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
-            std::transform(input, input + shape::count, to, [](number x) { return T(x); });
-            check_ids<shape, 0>(to, 0);
-        });
-        run<Output>(1, [&](T const* from) { read_sample<output<Output>>(from, result); });
+    template <size_t... Outputs, class... Given>
+    void predict_one(std::index_sequence<Outputs...> outputs, Given&... given) {
+        constexpr size_t inputs = network::inputs::size;
+        constexpr size_t expected = inputs + sizeof...(Outputs);
+        static_assert(arguments_of_predict_one<expected, sizeof...(Given)>::checked);
+        if constexpr (sizeof...(Given) == expected) {
+            predict_one(outputs, std::make_index_sequence<inputs>{},
+                        std::make_index_sequence<sizeof...(Outputs)>{}, std::tie(given...));
+        }
     }
 
 private:
@@ -116,9 +131,8 @@ private:
         }
     }
 
-    template <size_t Output, class Data>
-    void predict_all(Data const& data, T* all) {
-        constexpr size_t numbers = output<Output>::count;
+    template <size_t... Outputs, class Data>
+    void predict_all(Data const& data, std::array<T*, sizeof...(Outputs)> const& to) {
         check_inputs<network, Data>();
         model_.finish_changes();
         for (size_t first = 0; first < data.size(); first += Model::capacity) {
@@ -130,27 +144,55 @@ private:
                                    typename network::inputs{});
                 });
             }
-            run<Output>(count, [&](T const* from) {
-                for (size_t row = 0; row < count; ++row) {
-                    read_sample<output<Output>>(from + row * numbers,
-                                                all + (first + row) * numbers);
-                }
-            });
+            run(count);
+            size_t n = 0;
+            (read<Outputs>(count, to[n++] + first * output<Outputs>::count), ...);
         }
     }
 
-    // Runs the plan over `count` samples of the batch, and calls read(numbers) with one of their
-    // outputs.
-    template <size_t Output, class Read>
-    void run(size_t samples, Read const& read) {
+    template <size_t... Outputs, size_t... I, size_t... Place, class Given>
+    void predict_one(std::index_sequence<Outputs...>, std::index_sequence<I...>,
+                     std::index_sequence<Place...>, Given const& given) {
+        std::tuple const from{numbers_of_one<input_number<input<I>> const, input<I>::count>(
+            std::get<I>(given), "input", I, sizeof...(I))...};
+        std::array<T*, sizeof...(Outputs)> const to{numbers_of_one<T, output<Outputs>::count>(
+            std::get<sizeof...(I) + Place>(given), "output", Outputs, sizeof...(Outputs))...};
+        model_.finish_changes();
+        (place<I>(std::get<I>(from)), ...);
+        run(1);
+        (read<Outputs>(1, to[Place]), ...);
+    }
+
+    // Writes an input of a single sample.
+    template <size_t I, class Number>
+    void place(Number const* from) {
+        T* const batch = executor_.batch();
+        place_sample<input<I>>(batch + plan().inputs[I].offset, batch + plan().staging, [&](T* to) {
+            std::transform(from, from + input<I>::count, to, [](Number x) { return T(x); });
+            check_ids<input<I>, I>(to, 0);
+        });
+    }
+
+    // Runs the plan over samples of the batch.
+    void run(size_t samples) {
         bool const shares = may_use_threads<Model>(samples);
         typename device::replica_scope const share{0, shares ? prediction_count::now() : 1};
         if constexpr (plan().elements(ir::region::prepared) > 0) {
             model_.prepared().bring_to(executor_, model_.access());
         }
         executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
-        session_.read(executor_.at(plan().outputs[Output]),
-                      std::ptrdiff_t(samples * output<Output>::count), read);
+    }
+
+    // Reads an output of samples into logical order.
+    template <size_t Output>
+    void read(size_t samples, T* to) {
+        constexpr size_t numbers = output<Output>::count;
+        session_.read(executor_.at(plan().outputs[Output]), std::ptrdiff_t(samples * numbers),
+                      [&](T const* from) {
+                          for (size_t row = 0; row < samples; ++row) {
+                              read_sample<output<Output>>(from + row * numbers, to + row * numbers);
+                          }
+                      });
     }
 
     Model const& model_;

@@ -21,19 +21,20 @@ public:
         : model_{&m}, executor_{std::make_unique<detail::prediction_executor<Model>>(m)} {}
 
     // As the model's functions; both also throw castnet::error if another call uses this predictor.
-    template <size_t Output = 0, class... Inputs>
+    template <size_t... Outputs, class... Inputs>
     auto predict(Inputs const&... inputs) {
         detail::prediction_call const now{*model_, "predict", *executor_};
         if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
-            return detail::predict_tensors<Output, Model>(now, inputs...);
+            return detail::predict_tensors<Model>(now, detail::listed_outputs<Outputs...>,
+                                                  inputs...);
         } else {
-            return now->template predict<Output>(inputs...);
+            return now->predict(detail::listed_outputs<Outputs...>, inputs...);
         }
     }
-    template <size_t Output = 0, class Input, class Result>
-    void predict_one(Input const& input, Result&& output) {
+    template <size_t... Outputs, class... Numbers>
+    void predict_one(Numbers&&... numbers) {
         detail::prediction_call const now{*model_, "predict_one", *executor_};
-        now->template predict_one<Output>(input, output);
+        now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
 private:

@@ -6,6 +6,8 @@
 #include <castnet/tensor/owning_tensor.hpp>
 #include <castnet/train/samples_in_memory.hpp>
 
+#include <array>
+#include <tuple>
 #include <utility>
 
 namespace castnet {
@@ -76,18 +78,25 @@ decltype(auto) elements_in_rows(X const& x) {
     }
 }
 
-// An output of the network that a call predicts with, for samples in tensors.
-template <size_t Output, class Model, class Call, class... X>
-auto predict_tensors(Call const& call, X const&... inputs) {
+// Outputs of the network that a call predicts with, for samples in tensors: a tensor, or a tuple
+// of them.
+template <class Model, class Call, size_t... Outputs, class... X>
+auto predict_tensors(Call const& call, std::index_sequence<Outputs...> outputs,
+                     X const&... inputs) {
     using T = typename Model::value_type;
     using all_inputs = typename Model::network_type::inputs;
     static_assert(inputs_are_given<all_inputs::size, sizeof...(X)>::checked);
     constexpr std::ptrdiff_t samples = samples_of_tensors<all_inputs, typename X::shape_type...>;
-    using S = decltype(predicted_shape<predicted_output<Output, typename Model::output_shapes>,
-                                       samples>());
-    auto result = tensor<T, S>::empty();
-    call->template predict_to<Output>(result.data(), elements_in_rows(inputs)...);
-    return result;
+    std::tuple results{
+        tensor<T, decltype(predicted_shape<predicted_output<Outputs, typename Model::output_shapes>,
+                                           samples>())>::empty()...};
+    auto const to = std::apply([](auto&... one) { return std::array{one.data()...}; }, results);
+    call->predict_to(outputs, to, elements_in_rows(inputs)...);
+    if constexpr (sizeof...(Outputs) == 1) {
+        return std::get<0>(std::move(results));
+    } else {
+        return results;
+    }
 }
 
 } // namespace detail
