@@ -85,6 +85,48 @@ TEST_CASE_TEMPLATE("the position of the largest element of a row", T, float, dou
     }
 }
 
+TEST_CASE_TEMPLATE("the largest element of a row as if one by one", T, float, double) {
+    auto const check = [&]<ir::reduction R>(std::integral_constant<ir::reduction, R>,
+                                            std::vector<T> const& x) {
+        ir::reducer<R, T> r;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            r.take(x[i], std::ptrdiff_t(i));
+        }
+        T const expected = r.result(T(1)), found = reduced<R>(x);
+        CHECK((found == expected || (std::isnan(found) && std::isnan(expected))));
+    };
+    auto const check_all = [&](std::vector<T> const& x) {
+        using ir::reduction;
+        check(std::integral_constant<reduction, reduction::max>{}, x);
+        check(std::integral_constant<reduction, reduction::argmax>{}, x);
+        check(std::integral_constant<reduction, reduction::strict_argmax>{}, x);
+    };
+    T const nan = std::numeric_limits<T>::quiet_NaN();
+    for (std::size_t const size : sizes) {
+        INFO(size << " elements");
+        check_all(std::vector<T>(size, -infinity<T>));
+        check_all(std::vector<T>(size, T(-2)));
+        std::vector<T> x(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            x[i] = T((i * 7919 + 13) % 5003) - T(6000);
+        }
+        check_all(x);
+        for (std::size_t const first : {std::size_t{0}, size / 3, size - 1}) {
+            for (std::size_t const second : {size / 2, size - 1}) {
+                for (T const special : {T(1), infinity<T>, nan}) {
+                    std::vector<T> y = x;
+                    y[first] = special;
+                    check_all(y); // alone
+                    y[second] = special;
+                    check_all(y); // a tie
+                    y[size / 4] = T(1);
+                    check_all(y);
+                }
+            }
+        }
+    }
+}
+
 // Vectors lie along the pixels where their channels are few.
 TEST_CASE_TEMPLATE("rows of several pixels are reduced as each by itself", T, float, double) {
     using ir::opcode;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -89,6 +90,34 @@ T sum_of(T const* x, std::ptrdiff_t count) {
     return total;
 }
 
+// The largest of these values, or NaN if one is; -infinity of none.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS T largest_of(T const* x, std::ptrdiff_t count) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    auto const larger = [](auto a, auto b) __attribute__((always_inline)) { return a > b ? a : b; };
+    T best = minus_infinity<T>;
+    bool has_nan = false;
+    std::ptrdiff_t i = 0;
+    if (count >= width) {
+        vec<T> lanes = best - vec<T>{};
+        auto nan = lanes != lanes;
+        for (; i + width <= count; i += width) {
+            vec<T> const v = *reinterpret_cast<vec<T> const*>(x + i);
+            lanes = larger(v, lanes);
+            nan |= v != v;
+        }
+        for (std::ptrdiff_t j = 0; j < width; ++j) {
+            best = larger(T(lanes[j]), best);
+            has_nan |= nan[j] != 0;
+        }
+    }
+    for (; i < count; ++i) {
+        best = larger(x[i], best);
+        has_nan |= x[i] != x[i];
+    }
+    return has_nan ? std::numeric_limits<T>::quiet_NaN() : best;
+}
+
 // The same sums of as many rows as a vector has lanes, from their parts.
 template <class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
@@ -128,9 +157,18 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
             r.join(here < 32 ? log_sum_exp_of_few(x, here) : log_sum_exp_of(x, here));
         } else if constexpr (R == reduction::sum) {
             r.take(sum_of(x, here), first);
-        } else {
-            for (std::ptrdiff_t i = 0; i < here; ++i) {
-                r.take(x[i], first + i);
+        } else if constexpr (R == reduction::max) {
+            r.take(largest_of(x, here), first);
+        } else { // one by one where one is not less than the best so far
+            constexpr std::ptrdiff_t block = 4 * simd<T>::width;
+            for (std::ptrdiff_t at = 0; at < here; at += block) {
+                std::ptrdiff_t const end = std::min(at + block, here);
+                if (end - at == block && largest_of(x + at, block) < r.best) {
+                    continue;
+                }
+                for (std::ptrdiff_t i = at; i < end; ++i) {
+                    r.take(x[i], first + i);
+                }
             }
         }
     }
