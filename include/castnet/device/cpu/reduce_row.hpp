@@ -97,11 +97,11 @@ template <class T>
     auto const larger = [](auto a, auto b) __attribute__((always_inline)) { return a > b ? a : b; };
     T best = minus_infinity<T>;
     bool has_nan = false;
-    std::ptrdiff_t i = 0;
-    if (count >= width) {
+    std::ptrdiff_t const whole = count / width * width;
+    if (whole > 0) {
         vec<T> lanes = best - vec<T>{};
         auto nan = lanes != lanes;
-        for (; i + width <= count; i += width) {
+        for (std::ptrdiff_t i = 0; i < whole; i += width) {
             vec<T> const v = *reinterpret_cast<vec<T> const*>(x + i);
             lanes = larger(v, lanes);
             nan |= v != v;
@@ -111,7 +111,7 @@ template <class T>
             has_nan |= nan[j] != 0;
         }
     }
-    for (; i < count; ++i) {
+    for (std::ptrdiff_t i = whole; i < count; ++i) {
         best = larger(x[i], best);
         has_nan |= x[i] != x[i];
     }
