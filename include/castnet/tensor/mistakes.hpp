@@ -49,6 +49,10 @@ template <TensorExpression X, class... More>
 auto take(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"take<axis>(x, ids)">>(x);
 }
+template <TensorExpression X, class... More>
+auto take_along_axis(X const& x, More const&...) {
+    return detail::written_otherwise<is_written<"take_along_axis<axis>(x, ids)">>(x);
+}
 template <TensorExpression X, class First, class... More>
 auto tile(X const& x, First const&, More const&...) {
     return detail::written_otherwise<is_written<"tile<times...>(x)">>(x);

@@ -221,9 +221,6 @@ CASTNET_HD constexpr size_t lower_bound(T const* sorted, size_t count, T x) {
     return first;
 }
 
-template <class S>
-inline constexpr bool is_vector = S::rank == 1;
-
 } // namespace detail
 
 // How many elements lie in each of Bins bins of equal width from low to high, which belongs to the

@@ -13,6 +13,7 @@
 #include <castnet/tensor/mistakes.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
+#include <castnet/tensor/quantile.hpp>
 #include <castnet/tensor/random.hpp>
 #include <castnet/tensor/rearrange.hpp>
 #include <castnet/tensor/reduce.hpp>
