@@ -1,4 +1,5 @@
 // Functions beside networks, against NumPy: order, statistics, sums of products, linear equations.
+#include <castnet/nn/activations.hpp>
 #include <castnet/tensor/tensor.hpp>
 
 #include "golden_functions.hpp"
@@ -210,6 +211,24 @@ TEST_CASE_TEMPLATE("what is close, element by element", T, float, double, long d
     tensor<int, shape<2, 1>> const whole{{1000}, {1001}};
     CHECK(array_equal(isclose(whole, tensor<int, shape<2>>{1000, 1001}, 1e-4),
                       tensor<double, shape<2, 2>>{{1, 0}, {0, 1}}));
+}
+
+TEST_CASE("activations of tensors") {
+    auto const rows = evaluate(castnet::exp(x) / sum<2>(castnet::exp(x), keepdims));
+    CHECK(allclose(softmax(x), rows, 1e-14, 0));
+    CHECK(allclose(log_softmax(x * 1), castnet::log(rows), 1e-14, 1e-14));
+    CHECK(allclose(castnet::exp(log_softmax(1000 * x)), softmax(1000 * x), 1e-9, 1e-14));
+    CHECK(sum(softmax(tensor<int, shape<3>>{1, 2, 3})) == doctest::Approx(1));
+    double const infinity = std::numeric_limits<double>::infinity();
+    CHECK(array_equal(softmax(square_matrix::full(-infinity)), square_matrix{})); // all masked
+    CHECK(array_equal(softmax(vector{-infinity, 0, -infinity}), vector{0, 1, 0}));
+    CHECK(all(castnet::isnan(softmax(vector{NAN, 0, 1}))));
+
+    auto const leaking = leaky_relu.slope(0.5)(b - 2); // an expression, of b and no copy
+    auto const bounded = elu(b);
+    CHECK(array_equal(leaking, vector{-0.5, 0, 1}));
+    CHECK(array_equal(bounded, b));
+    CHECK(std::get<0>(bounded.operands()).data() == b.data());
 }
 
 TEST_CASE("any and all") {

@@ -36,9 +36,6 @@ struct ascending {
     }
 };
 
-template <class S>
-inline constexpr bool has_last_axis = S::rank > 0;
-
 template <size_t Extent, class S, size_t... Axis>
 auto with_last(std::index_sequence<Axis...>)
     -> shape<(Axis + 1 == S::rank ? Extent : S::extent[Axis])...>;

@@ -9,6 +9,8 @@ template <class S, size_t Axis>
 inline constexpr bool has_axis = Axis + 1 <= S::rank;
 
 template <class S>
+inline constexpr bool has_last_axis = S::rank > 0;
+template <class S>
 inline constexpr bool is_matrix = S::rank == 2;
 template <class S>
 inline constexpr bool is_vector = S::rank == 1;
