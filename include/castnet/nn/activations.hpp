@@ -4,6 +4,7 @@
 
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/scope.hpp>
+#include <castnet/tensor/mistakes.hpp>
 #include <castnet/tensor/statistics.hpp>
 
 namespace castnet {
@@ -67,6 +68,10 @@ struct log_softmax_layer {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(values - detail::log_sum_exp_of_rows(values));
     }
+    template <TensorExpression X, class Axis> // a mistake
+    auto operator()(X const& x, Axis const&) const {
+        return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(x);
+    }
 };
 inline constexpr log_softmax_layer log_softmax{};
 
@@ -82,6 +87,10 @@ struct softmax_layer {
     auto operator()(X const& x) const {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(elementwise<fn::softmax>{}(values, detail::log_sum_exp_of_rows(values)));
+    }
+    template <TensorExpression X, class Axis> // a mistake
+    auto operator()(X const& x, Axis const&) const {
+        return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(x);
     }
 };
 inline constexpr softmax_layer softmax{};
