@@ -26,6 +26,7 @@
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
+#include <castnet/nn/layers_of_tensors.hpp>
 #include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/margin_losses.hpp>
 #include <castnet/nn/masking.hpp>

@@ -148,6 +148,7 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::all(cn::isfinite(a)));
     CHECK_FALSE(cn::any<0>(cn::isnan(a))(0));
     CHECK(cn::logsumexp<1>(a)(0) > 0);
+    CHECK(allclose(cn::softmax(a), cn::exp(cn::log_softmax(a))));
     CHECK(array_equal(matrix::linspace(0, 8), matrix::arange()));
     CHECK(array_equal(cn::flip<0>(v), cn::roll<0>(cn::take<0>(v, cn::argsort(-v)), 3)));
     CHECK(cn::tile<2>(v).size() == cn::repeat_interleave<0, 2>(v).size());
@@ -155,6 +156,14 @@ TEST_CASE("the table's spellings") {
     auto const one_row = cn::broadcast_to<1, 3>(v);
     CHECK(array_equal(cn::squeeze<0>(one_row), v));
     CHECK(array_equal(cn::select<1>(a, 2), cn::transpose(a)[2]));
+    CHECK(cn::max(cn::median<0>(a)) <= cn::max(a));
+    CHECK(cn::quantile(a, 0.9) > cn::median(a));
+    CHECK(array_equal(cn::take_along_axis<1>(a, cn::argsort(a)), cn::sort(a)));
+    CHECK(cn::trace(cn::cov(a)) > 0);
+    CHECK(cn::sum(cn::diag(v)) == 3);
+    CHECK(cn::trace(a) == cn::sum(cn::diagonal(a)));
+    CHECK(allclose(cn::matmul(a, cn::inverse(a)), matrix::eye(), 1e-9, 1e-9));
+    CHECK_FALSE(cn::any(cn::isclose(a, b)));
     a += cn::tensor<float, cn::shape<3, 3>>::ones();
     CHECK_FALSE(array_equal(a == b, matrix::ones()));
 }

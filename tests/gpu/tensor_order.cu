@@ -78,6 +78,22 @@ TEST_CASE("cumulative sums and histograms on a GPU") {
                           cn::histogram<10>(tenths, 0, 1)));
 }
 
+TEST_CASE("quantiles and what is close on a GPU") {
+    auto const x = cn::random_normal<float, cn::shape<30, 4, 7>>(5);
+    auto const y = cn::to<gpu_device>(x);
+    CHECK(cn::allclose(cn::to<host_device>(cn::quantile<1>(y, 0.3)), cn::quantile<1>(x, 0.3)));
+    CHECK(cn::allclose(cn::to<host_device>(cn::median<0, 2>(y, cn::keepdims)),
+                       cn::median<0, 2>(x, cn::keepdims)));
+    CHECK(std::isnan(cn::median(cn::to<gpu_device>(numbers())).item()));
+    CHECK(
+        cn::array_equal(cn::to<host_device>(cn::isclose(y, 0, 0, 0.5)), cn::isclose(x, 0, 0, 0.5)));
+    auto const square = cn::random_normal<double, cn::shape<9, 9>>(6);
+    auto const on_gpu = cn::to<gpu_device>(square);
+    CHECK(cn::trace(on_gpu).item() == doctest::Approx(cn::trace(square)));
+    CHECK(cn::allclose(cn::to<host_device>(cn::cov(on_gpu)), cn::cov(square)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::diag(on_gpu[0])), cn::diag(square[0])));
+}
+
 TEST_CASE("permutations on a GPU are those of the host") {
     CHECK(cn::array_equal(cn::to<host_device>(cn::random_permutation<3000, gpu_device>(5)),
                           cn::random_permutation<3000>(5)));

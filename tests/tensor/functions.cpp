@@ -1,4 +1,5 @@
 // Functions beside networks, against NumPy: order, statistics, sums of products, linear equations.
+#include <castnet/nn/activations.hpp>
 #include <castnet/tensor/tensor.hpp>
 
 #include "golden_functions.hpp"
@@ -117,6 +118,117 @@ TEST_CASE("logarithms of sums of exponentials") {
     CHECK(logsumexp(vector::full(-infinity)) == -infinity);
     CHECK(logsumexp(vector{0, infinity, 1}) == infinity);
     CHECK(std::isnan(logsumexp(vector{0, NAN, 1})));
+}
+
+TEST_CASE("quantiles and medians") {
+    CHECK(quantile(x, 0.3) == doctest::Approx(golden::quantile_all[0]));
+    CHECK(is<shape<2, 4>>(quantile<1>(x, 0.3), golden::quantiles_1));
+    CHECK(is<shape<2, 1, 4>>(quantile<1>(x * 1, 0.3, keepdims), golden::quantiles_1));
+    CHECK(is<shape<3>>(quantile<2, 0>(x, 0.85), golden::quantiles_02));
+    CHECK(is<shape<3, 4>>(median<0>(x), golden::medians_0));
+    CHECK(is<shape<2, 4>>(median<1>(x), golden::medians_1));
+    CHECK(is<shape<4, 3>>(median<2>(transpose(x)), [] {
+        tensor<double, shape<3, 4>> const medians(golden::medians_0);
+        tensor const turned = transpose(medians);
+        return std::vector<double>(turned.begin(), turned.end());
+    }()));
+    CHECK(array_equal(quantile<1>(x, 0), min<1>(x)));
+    CHECK(array_equal(quantile<1>(x, 1), max<1>(x)));
+    CHECK(median(tensor<double, shape<>>{3}) == 3);
+
+    tensor<int, shape<4>> const few{7, 1, 2, 4};
+    static_assert(std::is_same_v<decltype(median(few)), double>);
+    CHECK(median(few) == 3);
+    CHECK(quantile(few, 0.25) == 1.75);
+    CHECK(median(tensor<bool, shape<2>>{true, false}) == 0.5);
+    static_assert(std::is_same_v<decltype(median(tensor<float, shape<4>>{})), float>);
+
+    CHECK_THROWS_WITH_AS(quantile(few, 1.5),
+                         "castnet: quantile: the fraction 1.5 is not between 0 and 1", error);
+    CHECK_THROWS_AS(quantile(few, NAN), error);
+}
+
+TEST_CASE_TEMPLATE("NaN and infinities among quantiles", T, float, double) {
+    T const infinity = std::numeric_limits<T>::infinity();
+    tensor<T, shape<2, 4>> const some{{1, T(NAN), 2, 3}, {infinity, 2, 1, infinity}};
+    CHECK(std::isnan(median(some)));
+    CHECK(std::isnan(median<1>(some)(0)));
+    CHECK(std::isnan(quantile<1>(some, 0)(0)));
+    CHECK(median<1>(some)(1) == infinity);
+    CHECK(quantile<1>(some, 0)(1) == 1);
+    CHECK(quantile<1>(some, 0.25)(1) == T(1.75));
+    CHECK(quantile<1>(some, 1)(1) == infinity);
+    CHECK(std::isnan(median(tensor<T, shape<2>>{infinity, -infinity})));
+    CHECK(median(tensor<T, shape<3>>{infinity, -infinity, T(-0.0)}) == 0);
+}
+
+TEST_CASE("covariances") {
+    CHECK(is<shape<3, 3>>(cov(m), golden::covariances));
+    CHECK(is<shape<3, 3>>(cov(transpose(transpose(m)) * 1), golden::covariances));
+    tensor<int, shape<2, 3>> const whole{{1, 2, 4}, {3, 1, 1}};
+    CHECK(is<shape<2, 2>>(cov(whole), {7.0 / 3, -4.0 / 3, -4.0 / 3, 4.0 / 3}));
+    CHECK(all(castnet::isnan(cov(tensor<float, shape<2, 1>>{{1}, {2}})))); // as numpy.cov
+}
+
+TEST_CASE("diagonals, traces and inverse matrices") {
+    tensor<float, shape<2, 3>> wide{{1, 2, 3}, {4, 5, 6}};
+    CHECK(array_equal(diagonal(wide), tensor<float, shape<2>>{1, 5}));
+    CHECK(array_equal(diagonal(transpose(wide)), tensor<float, shape<2>>{1, 5}));
+    diagonal(wide) = 0;
+    CHECK(array_equal(wide, tensor<float, shape<2, 3>>{{0, 2, 3}, {4, 0, 6}}));
+    CHECK(array_equal(diag(b * 2), tensor<double, shape<3, 3>>{{2, 0, 0}, {0, 4, 0}, {0, 0, 6}}));
+    CHECK(castnet::trace(a) == doctest::Approx(golden::traced[0]));
+    CHECK(castnet::trace(transpose(wide) + 1) == 2);
+    static_assert(std::is_same_v<decltype(castnet::trace(tensor<int, shape<2, 2>>{})),
+                                 decltype(sum(tensor<int, shape<2>>{}))>);
+
+    auto const shifted = evaluate(a + 2 * square_matrix::eye());
+    CHECK(is<shape<3, 3>>(inverse(shifted), golden::inverted));
+    auto const both = stack<0>(shifted, 2 * shifted);
+    CHECK(allclose(matmul(both, inverse(both)), square_matrix::eye(), 1e-12, 1e-12));
+    CHECK(is<shape<2, 2>>(inverse(tensor<int, shape<2, 2>>{{0, 1}, {2, 0}}), {0, 0.5, 1, 0}));
+    CHECK_THROWS_AS(inverse(square_matrix::ones()), error);
+}
+
+TEST_CASE("elements at places of their own along an axis") {
+    tensor<int, shape<2, 4>> const ids{{2, 0, 1, 1}, {0, 0, 2, 1}};
+    CHECK(is<shape<2, 4>>(take_along_axis<0>(m, ids), golden::taken_along));
+    CHECK(array_equal(take_along_axis<2>(x, argsort(x)), castnet::sort(x)));
+    CHECK(array_equal(take_along_axis<1>(m * 2, argmax<1>(m, keepdims)), 2 * max<1>(m, keepdims)));
+    CHECK_THROWS_AS(take_along_axis<0>(m, ids + 1), error);
+    CHECK_THROWS_AS(take_along_axis<0>(m, -ids), error);
+}
+
+TEST_CASE_TEMPLATE("what is close, element by element", T, float, double, long double) {
+    T const infinity = std::numeric_limits<T>::infinity(),
+            nan = std::numeric_limits<T>::quiet_NaN();
+    using few = tensor<T, shape<8>>;
+    few const left{1, 1, 0, infinity, infinity, nan, 1, T(-0.0)};
+    few const right{T(1.000001), T(1.01), T(1e-9), infinity, -infinity, nan, infinity, 0};
+    CHECK(array_equal(isclose(left, right), few{1, 0, 1, 1, 0, 0, 0, 1})); // as numpy.isclose
+    CHECK(array_equal(isclose(right, left), few{1, 0, 1, 1, 0, 0, 0, 1}));
+    CHECK(array_equal(isclose(left, 1, 0.1, 0), few{1, 1, 0, 0, 0, 0, 1, 0}));
+    tensor<int, shape<2, 1>> const whole{{1000}, {1001}};
+    CHECK(array_equal(isclose(whole, tensor<int, shape<2>>{1000, 1001}, 1e-4),
+                      tensor<double, shape<2, 2>>{{1, 0}, {0, 1}}));
+}
+
+TEST_CASE("activations of tensors") {
+    auto const rows = evaluate(castnet::exp(x) / sum<2>(castnet::exp(x), keepdims));
+    CHECK(allclose(softmax(x), rows, 1e-14, 0));
+    CHECK(allclose(log_softmax(x * 1), castnet::log(rows), 1e-14, 1e-14));
+    CHECK(allclose(castnet::exp(log_softmax(1000 * x)), softmax(1000 * x), 1e-9, 1e-14));
+    CHECK(sum(softmax(tensor<int, shape<3>>{1, 2, 3})) == doctest::Approx(1));
+    double const infinity = std::numeric_limits<double>::infinity();
+    CHECK(array_equal(softmax(square_matrix::full(-infinity)), square_matrix{})); // all masked
+    CHECK(array_equal(softmax(vector{-infinity, 0, -infinity}), vector{0, 1, 0}));
+    CHECK(all(castnet::isnan(softmax(vector{NAN, 0, 1}))));
+
+    auto const leaking = leaky_relu.slope(0.5)(b - 2); // an expression, of b and no copy
+    auto const bounded = elu(b);
+    CHECK(array_equal(leaking, vector{-0.5, 0, 1}));
+    CHECK(array_equal(bounded, b));
+    CHECK(std::get<0>(bounded.operands()).data() == b.data());
 }
 
 TEST_CASE("any and all") {

@@ -4,6 +4,8 @@
 
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/scope.hpp>
+#include <castnet/tensor/mistakes.hpp>
+#include <castnet/tensor/statistics.hpp>
 
 namespace castnet {
 
@@ -17,6 +19,14 @@ constexpr void expect_number([[maybe_unused]] X const& x, [[maybe_unused]] bool 
     }
 }
 
+// Of rows of a tensor, along the last axis
+template <TensorExpression X>
+auto log_sum_exp_of_rows(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(has_last_axis<S>, "castnet: a tensor of rank 0 has no axis for a softmax");
+    return logsumexp < S::rank == 0 ? 0 : S::rank - 1 > (x, keepdims);
+}
+
 } // namespace detail
 
 // x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
@@ -24,9 +34,10 @@ struct leaky_relu_layer {
     static constexpr char const* name = "leaky_relu";
     double negative_slope = 0.01;
     constexpr leaky_relu_layer slope(double value) const { return {value}; }
-    constexpr auto operator()(auto x) const {
+    template <class X>
+    constexpr auto operator()(X&& x) const {
         detail::expect_number(x, detail::is_finite(negative_slope));
-        return elementwise<fn::leaky_relu>{}(x, negative_slope);
+        return elementwise<fn::leaky_relu>{}(static_cast<X&&>(x), negative_slope);
     }
 };
 inline constexpr leaky_relu_layer leaky_relu{};
@@ -36,29 +47,50 @@ struct elu_layer {
     static constexpr char const* name = "elu";
     double scale = 1;
     constexpr elu_layer alpha(double value) const { return {value}; }
-    constexpr auto operator()(auto x) const {
+    template <class X>
+    constexpr auto operator()(X&& x) const {
         detail::expect_number(x, detail::is_finite(scale) && scale > 0);
-        return elementwise<fn::elu>{}(x, scale);
+        return elementwise<fn::elu>{}(static_cast<X&&>(x), scale);
     }
 };
 inline constexpr elu_layer elu{};
 
-// log(softmax(x)) over the channels of an image or the last axis of anything else.
+// log(softmax(x)) over the channels of an image or the last axis of anything else; of a tensor of
+// the program over the last axis, computed at once, as torch.log_softmax(x, -1).
 struct log_softmax_layer {
     static constexpr char const* name = "log_softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return x - log_sum_exp(x);
     }
+    template <TensorExpression X>
+    auto operator()(X const& x) const {
+        auto const values = detail::kept_values(detail::as_floating(x));
+        return evaluate(values - detail::log_sum_exp_of_rows(values));
+    }
+    template <TensorExpression X, class Axis> // a mistake
+    auto operator()(X const& x, Axis const&) const {
+        return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(x);
+    }
 };
 inline constexpr log_softmax_layer log_softmax{};
 
-// exp(x) / sum(exp(x)) over the same axis; 0 where all x are -infinity, as masked ones are.
+// exp(x) / sum(exp(x)) over the same axis, of tensors of the program, too; 0 where all x are
+// -infinity, as masked ones are.
 struct softmax_layer {
     static constexpr char const* name = "softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return elementwise<fn::softmax>{}(x, log_sum_exp(x));
+    }
+    template <TensorExpression X>
+    auto operator()(X const& x) const {
+        auto const values = detail::kept_values(detail::as_floating(x));
+        return evaluate(elementwise<fn::softmax>{}(values, detail::log_sum_exp_of_rows(values)));
+    }
+    template <TensorExpression X, class Axis> // a mistake
+    auto operator()(X const& x, Axis const&) const {
+        return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(x);
     }
 };
 inline constexpr softmax_layer softmax{};

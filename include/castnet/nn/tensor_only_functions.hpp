@@ -66,6 +66,10 @@ template <size_t Axis, Symbol X, class Ids>
 constexpr auto take(X x, Ids const&) {
     return detail::refused<"take">(x);
 }
+template <size_t Axis, Symbol X, class Ids>
+constexpr auto take_along_axis(X x, Ids const&) {
+    return detail::refused<"take_along_axis">(x);
+}
 template <size_t... Times, Symbol X>
 constexpr auto tile(X x) {
     return detail::refused<"tile">(x);
@@ -81,6 +85,38 @@ constexpr auto allclose(X x, More const&...) {
 template <Symbol X, class Other>
 constexpr auto array_equal(X x, Other const&) {
     return detail::refused<"array_equal">(x);
+}
+template <Symbol X, class... More>
+constexpr auto isclose(X x, More const&...) {
+    return detail::refused<"isclose">(x);
+}
+template <size_t... Axes, Symbol X, class... More>
+constexpr auto quantile(X x, More const&...) {
+    return detail::refused<"quantile">(x);
+}
+template <size_t... Axes, Symbol X, class... Keep>
+constexpr auto median(X x, Keep const&...) {
+    return detail::refused<"median">(x);
+}
+template <Symbol X>
+constexpr auto cov(X x) {
+    return detail::refused<"cov">(x);
+}
+template <Symbol X>
+constexpr auto diagonal(X x) {
+    return detail::refused<"diagonal">(x);
+}
+template <Symbol X>
+constexpr auto diag(X x) {
+    return detail::refused<"diag">(x);
+}
+template <Symbol X>
+constexpr auto trace(X x) {
+    return detail::refused<"trace">(x);
+}
+template <Symbol A>
+constexpr auto inverse(A a) {
+    return detail::refused<"inverse">(a);
 }
 template <Symbol X>
 constexpr auto cholesky(X x) {

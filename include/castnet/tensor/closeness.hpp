@@ -1,6 +1,9 @@
-// Equality of two tensors, exact or within a tolerance: array_equal, allclose. Shapes broadcast.
+// Equality of two tensors, exact or within a tolerance: array_equal, allclose, and isclose for each
+// element. Shapes broadcast.
 #pragma once
 
+#include <castnet/expr/callables.hpp>
+#include <castnet/expr/rounding.hpp>
 #include <castnet/tensor/detail/blocks.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
@@ -77,6 +80,16 @@ bool allclose(A const& a, B const& b, double rtol = 1e-5, double atol = 1e-8) {
         return (left == right) | ((size < std::numeric_limits<double>::infinity()) &
                                   (difference <= atol + rtol * size));
     });
+}
+
+// The same for each element, 1 or 0, as numpy.isclose: in the type of the tensors, integers as
+// doubles. On any device; expressions are read twice.
+template <class A, class B>
+    requires TensorOperands<A, B>
+auto isclose(A const& a, B const& b, double rtol = 1e-5, double atol = 1e-8) {
+    auto const size = b * 1.0;
+    auto const is_near = abs(a - size) <= atol + rtol * abs(size);
+    return evaluate(maximum(a == size, isfinite(size) * is_near)); // or, and
 }
 
 } // namespace castnet

@@ -81,6 +81,15 @@ using kept = decltype(keep(std::declval<X>()));
 
 } // namespace detail
 
+// A class, so that every compiler prints the shape.
+template <class S>
+struct has_elements_in_memory {
+    static_assert(detail::never<S>,
+                  "castnet: an expression is computed where it is assigned, so there is no element "
+                  "to ask for: cn::tensor c = a + b, or cn::evaluate(a + b)(0, 1); see "
+                  "has_elements_in_memory<shape>");
+};
+
 // F of operands X (numbers, views, tensors, other expressions), with elements of type T.
 template <fn F, class T, Shape S, class... X>
 class elementwise_expression : public tensor_base {
@@ -130,6 +139,18 @@ public:
                 return (detail::is_disturbed_by(x, written) || ...);
             },
             operands_);
+    }
+
+    // Mistakes.
+    template <class... Index>
+    T operator()(Index const&...) const {
+        void(has_elements_in_memory<S>{});
+        return T{};
+    }
+    template <class Index>
+    T operator[](Index const&) const {
+        void(has_elements_in_memory<S>{});
+        return T{};
     }
 
 private:

@@ -1,10 +1,11 @@
-// Outer products, and small systems of linear equations: Cholesky's factor, and solve by
-// elimination with pivots. Computed at once, on the calling thread, in the type of the elements
-// (double for integers).
+// Outer products, diagonal matrices and traces, and small systems of linear equations: Cholesky's
+// factor, solve by elimination with pivots, and inverse. Computed at once, on the calling thread,
+// in the type of the elements (double for integers).
 #pragma once
 
 #include <castnet/tensor/detail/factorize.hpp>
 #include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/statistics.hpp>
 
 #include <algorithm>
 
@@ -50,6 +51,25 @@ auto outer(A const& a, B const& b) {
     return evaluate(expand_dims<1>(left) * b);
 }
 
+// The square matrix with a vector on its main diagonal and 0 elsewhere, as numpy.diag of a vector;
+// that of a matrix is diagonal(x).
+template <TensorExpression X>
+auto diag(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::is_vector<S>,
+                  "castnet: diag takes a vector; the diagonal of a matrix is diagonal(x)");
+    tensor<typename X::value_type, shape<S::count, S::count>, typename X::device_type> matrix;
+    diagonal(matrix) = x;
+    return matrix;
+}
+
+// The sum of the main diagonal of a matrix, as numpy.trace; of integers 64 bits wide.
+template <TensorExpression X>
+auto trace(X const& x) {
+    auto const values = detail::kept_values(x);
+    return sum(diagonal(values));
+}
+
 // The lower triangular L with matmul(L, transpose(L)) = a, as numpy.linalg.cholesky; only the lower
 // triangle of a is read. Axes before the last two are batches. Throws castnet::error unless a is
 // positive definite.
@@ -89,6 +109,21 @@ auto solve(A const& a, B const& b) {
         detail::solve_in_place<n, columns>(left.data() + i * n * n, x.data() + i * n * columns);
     }
     return x;
+}
+
+// The matrix with matmul(a, inverse(a)) = 1, as numpy.linalg.inv; axes before the last two are
+// batches. To solve equations, solve is faster and more exact. Throws castnet::error if a matrix is
+// singular.
+template <TensorExpression A>
+auto inverse(A const& a) {
+    using S = typename A::shape_type;
+    static_assert(detail::has_squares<S>, "castnet: inverse takes a square matrix");
+    constexpr size_t n = S::extent[S::rank - 1];
+    tensor<detail::real_value<A>, S> units;
+    for (size_t i = 0; i != S::count / n; ++i) { // rows
+        units.data()[i * n + i % n] = 1;
+    }
+    return solve(a, units);
 }
 
 } // namespace castnet

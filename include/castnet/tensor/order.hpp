@@ -36,9 +36,6 @@ struct ascending {
     }
 };
 
-template <class S>
-inline constexpr bool has_last_axis = S::rank > 0;
-
 template <size_t Extent, class S, size_t... Axis>
 auto with_last(std::index_sequence<Axis...>)
     -> shape<(Axis + 1 == S::rank ? Extent : S::extent[Axis])...>;
@@ -220,9 +217,6 @@ CASTNET_HD constexpr size_t lower_bound(T const* sorted, size_t count, T x) {
     }
     return first;
 }
-
-template <class S>
-inline constexpr bool is_vector = S::rank == 1;
 
 } // namespace detail
 

@@ -31,6 +31,21 @@ struct memory_on<T, N, device::cpu> {
     using value = buffer<T, N>;
 };
 
+// Classes, so that every compiler prints the types.
+template <class S>
+struct are_in_nested_braces {
+    static_assert(never<S>,
+                  "castnet: the elements of a tensor stand in braces, one pair for each axis, as "
+                  "in tensor<float, shape<2, 3>> t{{1, 2, 3}, {4, 5, 6}}; one number everywhere is "
+                  "tensor<...>::full(1); see are_in_nested_braces<shape>");
+};
+template <class T>
+struct is_asked_for_its_item {
+    static_assert(never<T>,
+                  "castnet: a tensor of no axes is no number: x.item() is its element, and "
+                  "reductions over all axes, as sum(x), give numbers on the host");
+};
+
 // The elements of a range; throws castnet::error if there are not exactly `count` of them.
 template <class T, class Range>
 void copy_range(Range const& values, T* to, size_t count) {
@@ -74,6 +89,13 @@ public:
         requires on_host
     {
         detail::copy_nested<S, 0, T>(list, data());
+    }
+
+    // From numbers without their braces: fails with a message.
+    template <Number First, Number... More>
+        requires(S::rank > 0)
+    explicit tensor(First, More...) {
+        void(detail::are_in_nested_braces<S>{});
     }
 
     // From the elements of a contiguous range (std::vector, std::span, …) in row-major order;
@@ -194,6 +216,19 @@ public:
         } else {
             return part;
         }
+    }
+
+    // Mistakes.
+    template <TensorExpression Index>
+    T operator[](Index const&) const {
+        void(detail::indexes_one_place<Index>{});
+        return T{};
+    }
+    operator T() const
+        requires(S::rank == 0)
+    {
+        void(detail::is_asked_for_its_item<T>{});
+        return T{};
     }
 
     // The only element; of a tensor on a GPU, it waits for it.

@@ -1,4 +1,5 @@
-// Elements at other places along the axes: flip, roll, take, tile, repeat_interleave, pad. Computed
+// Elements at other places along the axes: flip, roll, take, take_along_axis, tile,
+// repeat_interleave, pad. Computed
 // at once, as a tensor of its own.
 #pragma once
 
@@ -51,6 +52,36 @@ auto take(X const& x, Ids const& ids) {
         x, detail::chosen<Id>{detail::raw(all.data())});
     using shape_type = decltype(detail::axis_replaced<Axis, S>(typename Ids::shape_type{}));
     return std::move(found).template as<shape_type>();
+}
+
+// For each place of `ids` the element that has its number along an axis, and otherwise the same
+// place: as numpy.take_along_axis and torch.gather. So take_along_axis<1>(x, argsort(x)) is sort(x)
+// of a matrix. The shapes differ along that axis only. Throws castnet::error for an id that the
+// axis does not have. On the host.
+template <size_t Axis, TensorExpression X, TensorExpression Ids>
+auto take_along_axis(X const& x, Ids const& ids) {
+    using S = typename X::shape_type;
+    using Chosen = typename Ids::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(detail::can_join<Axis, S, Chosen>,
+                  "castnet: take_along_axis takes ids whose shape is that of the tensor but for "
+                  "the extent of that axis");
+    static_assert(std::is_integral_v<typename Ids::value_type>,
+                  "castnet: take_along_axis needs ids that are whole numbers");
+    static_assert(detail::is_host<detail::device_of_operands<X, Ids>>,
+                  "castnet: take_along_axis is for tensors of the host: copy them, with "
+                  "to<device::cpu>(x)");
+    constexpr size_t extent = S::extent[Axis], inner = row_major<S>::step[Axis];
+    constexpr size_t outer = inner * Chosen::extent[Axis];
+    auto const values = evaluate(x);
+    auto const places = evaluate(ids);
+    detail::check_ids<extent>(places.data(), places.size());
+    auto found = tensor<typename X::value_type, Chosen>::empty();
+    for (size_t i = 0; i != found.size(); ++i) {
+        size_t const place = i / outer * extent + static_cast<size_t>(places.data()[i]);
+        found.data()[i] = values.data()[place * inner + i % inner];
+    }
+    return found;
 }
 
 // The tensor so many times along each axis, one number for each, as numpy.tile.

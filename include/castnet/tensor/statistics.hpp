@@ -1,12 +1,13 @@
-// Variance, standard deviation, norm and logsumexp, over all axes or over some, as reductions
-// (reduce.hpp): computed at once; numbers over all axes, or tensors without the axes, or with
-// `keepdims`.
+// Covariances; and variance, standard deviation, norm and logsumexp, over all axes or over some, as
+// reductions (reduce.hpp): computed at once; numbers over all axes, or tensors without the axes, or
+// with `keepdims`.
 #pragma once
 
 #include <castnet/expr/callables.hpp>
 #include <castnet/expr/math.hpp>
 #include <castnet/expr/rounding.hpp>
 #include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
@@ -66,6 +67,19 @@ auto standard_deviation(X const& x, Keep... keep) {
 template <size_t... Axes, TensorExpression X, class... Keep>
 auto norm(X const& x, Keep... keep) {
     return detail::root_of(sum<Axes...>(square(detail::as_floating(x)), keep...));
+}
+
+// The covariances of the rows of a matrix, which has variables as rows and observations as columns,
+// as numpy.cov and torch.cov: divided by one less than there are observations.
+template <TensorExpression X>
+auto cov(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::is_matrix<S>,
+                  "castnet: cov takes a matrix: variables as rows, observations as columns");
+    auto const values = detail::kept_values(detail::as_floating(x));
+    auto const centred = evaluate(values - mean<1>(values, keepdims));
+    return evaluate(matmul(centred, transpose(centred)) /
+                    static_cast<double>(S::extent[S::rank - 1] - 1));
 }
 
 // The logarithm of the sum of exponentials, computed without overflow, as torch.logsumexp.

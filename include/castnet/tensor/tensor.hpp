@@ -10,8 +10,10 @@
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/linear_algebra.hpp>
 #include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/mistakes.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
+#include <castnet/tensor/quantile.hpp>
 #include <castnet/tensor/random.hpp>
 #include <castnet/tensor/rearrange.hpp>
 #include <castnet/tensor/reduce.hpp>

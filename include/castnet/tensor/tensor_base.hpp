@@ -4,9 +4,11 @@
 // compiler meets each of them once and not once per type of tensor.
 #pragma once
 
+#include <castnet/core/shape.hpp>
 #include <castnet/expr/arithmetic.hpp>
 #include <castnet/expr/compare.hpp>
 
+#include <concepts>
 #include <type_traits>
 
 namespace castnet {
@@ -23,6 +25,27 @@ concept Number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
 template <class... X>
 concept TensorOperands =
     ((TensorExpression<X> || Number<X>) && ...) && (TensorExpression<X> || ...);
+
+// Classes, so that every compiler prints the types.
+template <class... Tensor>
+struct is_one_answer {
+    static_assert(detail::never<Tensor...>,
+                  "castnet: a tensor is no single answer for if, ?:, &&, || and !: cn::all(a == b) "
+                  "and cn::any(a == b) are; masks combine element by element by * (and), "
+                  "cn::maximum (or) and 1 - mask (not)");
+};
+template <class... Tensor>
+struct masks_are_numbers {
+    static_assert(detail::never<Tensor...>,
+                  "castnet: tensors have no operators of bits, and masks are numbers, 1 or 0: "
+                  "a * b for a & b, cn::maximum(a, b) for a | b, a != b for a ^ b, 1 - a for ~a");
+};
+template <class... Tensor>
+struct has_no_remainder {
+    static_assert(detail::never<Tensor...>,
+                  "castnet: tensors have no operator %: a - b * cn::floor(a / b) is NumPy's mod, "
+                  "of floating-point numbers");
+};
 
 // Every operator builds an expression that is computed when it is assigned. Comparisons, == among
 // them, work element by element and give 1 or 0; for one answer see array_equal and allclose.
@@ -107,6 +130,42 @@ struct tensor_base {
     friend L& operator/=(L&& left, R const& right) {
         left = left / right;
         return left;
+    }
+
+    // Mistakes.
+    template <std::same_as<bool> Answer>
+    explicit operator Answer() const {
+        void(is_one_answer<Answer>{});
+        return false;
+    }
+    template <class L, class R>
+        requires TensorOperands<L, R>
+    friend auto operator&(L&& left, R&& right) {
+        void(masks_are_numbers<L, R>{});
+        return left * right;
+    }
+    template <class L, class R>
+        requires TensorOperands<L, R>
+    friend auto operator|(L&& left, R&& right) {
+        void(masks_are_numbers<L, R>{});
+        return left * right;
+    }
+    template <class L, class R>
+        requires TensorOperands<L, R>
+    friend auto operator^(L&& left, R&& right) {
+        void(masks_are_numbers<L, R>{});
+        return left * right;
+    }
+    template <TensorExpression X>
+    friend auto operator~(X&& x) {
+        void(masks_are_numbers<X>{});
+        return -x;
+    }
+    template <class L, class R>
+        requires TensorOperands<L, R>
+    friend auto operator%(L&& left, R&& right) {
+        void(has_no_remainder<L, R>{});
+        return left * right;
     }
 };
 

@@ -17,6 +17,15 @@ class tensor_view;
 
 namespace detail {
 
+// A class, so that every compiler prints the types.
+template <class Index>
+struct indexes_one_place {
+    static_assert(never<Index>,
+                  "castnet: x[i] takes the number of a place: how many elements a mask selects is "
+                  "not known while compiling, so cn::where(mask, x, 0) keeps the shape, and "
+                  "cn::take<0>(x, ids) is for a tensor of places");
+};
+
 template <class T, class S, class Strides, class Device, class X>
 CASTNET_ALWAYS_INLINE void assign(tensor_view<T, S, Strides, Device> to,
                                   X const& from); // evaluate.hpp
@@ -99,6 +108,13 @@ public:
         } else {
             return detail::drop_first<T, Device>(data_ + i * Strides::step[0], S{}, Strides{});
         }
+    }
+
+    // A mistake.
+    template <TensorExpression Index>
+    T& operator[](Index const&) const {
+        void(detail::indexes_one_place<Index>{});
+        return *data_;
     }
 
     pointer data() const { return data_; } // the first element; the others follow at the strides

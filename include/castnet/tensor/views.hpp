@@ -1,5 +1,5 @@
-// Views of a tensor's elements, without copies: transpose, reshape, slice, select, expand_dims,
-// squeeze, broadcast_to.
+// Views of a tensor's elements, without copies: transpose, reshape, slice, select, diagonal,
+// expand_dims, squeeze, broadcast_to.
 //
 // They take a view or a tensor that is not a temporary; the result is a view, valid as long as the
 // tensor exists, and writable if the tensor is. An expression has to be evaluate()d into a tensor
@@ -121,6 +121,23 @@ auto select(X&& x, size_t i) {
     using axes = decltype(detail::left_out<Axis>(std::make_index_sequence<S::rank - 1>{}));
     auto const rest = detail::with_axes(view, axes{});
     return decltype(detail::with_axes(view, axes{})){rest.data() + i * V::strides_type::step[Axis]};
+}
+
+// The main diagonal of a matrix, as numpy.diagonal. (einsum<"bii->bi">(x) is that of batches.)
+template <TensorExpression X>
+auto diagonal(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using V = std::remove_const_t<decltype(view)>;
+    using S = typename V::shape_type;
+    static_assert(detail::is_matrix<S>, "castnet: diagonal takes a matrix: a tensor of two axes");
+    if constexpr (detail::is_matrix<S>) {
+        constexpr size_t length = S::extent[0] < S::extent[1] ? S::extent[0] : S::extent[1];
+        constexpr size_t step = V::strides_type::step[0] + V::strides_type::step[1];
+        return tensor_view<typename V::element_type, shape<length>, strides<step>,
+                           typename V::device_type>{view.data()};
+    } else {
+        return view;
+    }
 }
 
 // With an additional axis of extent 1 at this place.

@@ -8,6 +8,13 @@ namespace castnet::detail {
 template <class S, size_t Axis>
 inline constexpr bool has_axis = Axis + 1 <= S::rank;
 
+template <class S>
+inline constexpr bool has_last_axis = S::rank > 0;
+template <class S>
+inline constexpr bool is_matrix = S::rank == 2;
+template <class S>
+inline constexpr bool is_vector = S::rank == 1;
+
 template <class S, size_t Axis, size_t Begin, size_t End>
 inline constexpr bool has_range = Begin < End && End <= S::extent[Axis];
 

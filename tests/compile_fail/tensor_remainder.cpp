@@ -1,0 +1,10 @@
+// Tensors have no operator %.
+// expect: castnet: tensors have no operator %: a - b \* cn::floor\(a / b\)
+#include <castnet/tensor/tensor.hpp>
+
+namespace cn = castnet;
+
+int main() {
+    cn::tensor<float, cn::shape<2, 3>> a;
+    auto const rest = a % 2;
+}
