@@ -19,12 +19,13 @@ constexpr void expect_number([[maybe_unused]] X const& x, [[maybe_unused]] bool 
     }
 }
 
-// Of rows of a tensor, along the last axis
+// Of the rows of a tensor.
 template <TensorExpression X>
 auto log_sum_exp_of_rows(X const& x) {
     using S = typename X::shape_type;
     static_assert(has_last_axis<S>, "castnet: a tensor of rank 0 has no axis for a softmax");
-    return logsumexp < S::rank == 0 ? 0 : S::rank - 1 > (x, keepdims);
+    constexpr size_t last = S::rank == 0 ? 0 : S::rank - 1; // 0: after the complaint
+    return logsumexp<last>(x, keepdims);
 }
 
 } // namespace detail

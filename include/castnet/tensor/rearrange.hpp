@@ -1,6 +1,5 @@
 // Elements at other places along the axes: flip, roll, take, take_along_axis, tile,
-// repeat_interleave, pad. Computed
-// at once, as a tensor of its own.
+// repeat_interleave, pad. Computed at once, as a tensor of its own.
 #pragma once
 
 #include <castnet/core/pad.hpp>
