@@ -25,6 +25,16 @@ inline bool is_frozen(frozen_flags const& flags, size_t parameter) {
     return !flags.empty() && flags[parameter] != 0;
 }
 
+// Whether a step changes any of them.
+[[gnu::noinline]] inline bool trains_any(frozen_flags const& flags, plan_parameters parameters) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].trainable && !is_frozen(flags, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 [[gnu::noinline]] inline std::vector<std::string> names_of_frozen(frozen_flags const& flags,
                                                                   plan_parameters parameters) {
     std::vector<std::string> names;
