@@ -111,6 +111,7 @@ TEST_CASE("several targets go with their sample into every subset") {
     check(samples.skip(2), 1, {2, 3, 3.5F, 6});
     check(samples.split(0.5).last, 0, {1, 2, 2.5F, 7});
     check(samples.subset(std::vector<size_t>{3, 1}).with_weights({1, 2}), 1, {2, 1, 1.5F, 8});
+    check(samples.subset({3, 1}).with_weights({1, 2}), 1, {2, 1, 1.5F, 8});
     CHECK(samples.column_of<2>().size() == 8);
     CHECK(samples.column_of<3>().size() == 4);
 }
@@ -204,6 +205,7 @@ TEST_CASE("a sample that is not there is refused") {
     CHECK_THROWS_AS(samples.copy_target(5, out), error);
     CHECK_THROWS_AS((void)samples.weight(5), error);
     CHECK_THROWS_AS((void)samples.subset(std::vector<size_t>{0, 5}), error);
+    CHECK_THROWS_AS((void)samples.subset({0, 5}), error);
     CHECK_THROWS_AS(samples.take(2).copy_input(2, out), error);
 }
 

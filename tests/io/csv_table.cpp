@@ -75,8 +75,11 @@ TEST_CASE("a missing value is an error, or the number that the user says") {
     CHECK(spelt.numbers("a") == std::vector<double>{-1, -1, -1});
     CHECK_THROWS_AS(table("a\n-NaN\n").numbers("a"), file_error);
     CHECK(refusal([&] { table(text).classes("b"); }) ==
-          "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a "
-          "class");
+          "castnet: t.csv: row 1, column \"b\": the cell is missing, expected the name of a "
+          "class; give those a class of their own with csv_options::missing_class");
+    auto const kinds = table("k\ncat\nNA\n\"\"\n", {.missing_class = "unknown"}).classes("k");
+    CHECK(kinds.names == std::vector<std::string>{"cat", "unknown"});
+    CHECK(kinds.labels == std::vector<int>{0, 1, 1});
 }
 
 TEST_CASE("what is wrong is said with its place") {
@@ -111,6 +114,8 @@ TEST_CASE("what is wrong is said with its place") {
           }) == "castnet: t.csv: the text is in UTF-16, expected UTF-8; save it as that");
     CHECK(refusal([] { table("a,b\n1,2\n").numbers("c"); }) ==
           "castnet: t.csv: there is no column \"c\"; there are \"a\", \"b\"");
+    CHECK(refusal([] { table("").numbers("a"); }) ==
+          "castnet: t.csv: there is no column \"a\"; the file is empty");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==
           "castnet: t.csv: there is no row 2, the table has 1");
 }

@@ -86,6 +86,12 @@ TEST_CASE("the history has a column for every number") {
                          "castnet: history has no column 'precision'; it has loss, accuracy, "
                          "val_loss, val_accuracy, learning_rate, seconds, waiting",
                          cn::error);
+    auto const alone = training.fit(points(7), {.verbose = silent});
+    CHECK_THROWS_WITH_AS(alone["val_loss"],
+                         "castnet: history has no column 'val_loss'; it has loss, accuracy, "
+                         "learning_rate, seconds, waiting; those of validation need "
+                         "fit_options::validation",
+                         cn::error);
 }
 
 TEST_CASE("the end of an epoch can end the training") {

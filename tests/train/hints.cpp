@@ -64,6 +64,18 @@ TEST_CASE("bytes that go into a product as they are get a hint, once") {
     CHECK(errors_of_fit<network>(1, 255, lines) == "");
 }
 
+TEST_CASE("a training of which everything is frozen gets a hint") {
+    cn::model<network, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    cn::data::dataset<cn::data::label<3>, cn::shape<4>> const data{std::vector<float>(32, 1),
+                                                                   std::vector<int>(8, 1)};
+    auto const fit = [&] { training.fit(data, {.verbose = cn::verbosity::lines}); };
+    training.freeze("0.weight");
+    CHECK(errors_of(fit).find("frozen") == std::string::npos);
+    training.freeze("0.bias");
+    CHECK(errors_of(fit).find("no parameter is trained") != std::string::npos);
+}
+
 TEST_CASE("a hint is given once, and none to a program that is optimised") {
     std::atomic_flag given;
     CHECK(errors_of([&] {

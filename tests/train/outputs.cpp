@@ -139,6 +139,15 @@ auto in_one(Model& model) {
                        cn::on_output<1, cn::mae>);
 }
 
+// Of three numbers, the first counts.
+struct first_of_three {
+    static constexpr char const* name = "first_of_three";
+    using targets = cn::shape<1>;
+    constexpr auto operator()(auto prediction, auto target) const {
+        return cn::mse(cn::slice<0, 0, 1>(prediction), target);
+    }
+};
+
 // An output, a loss and a metric that do not depend on the samples.
 struct with_table {
     constexpr auto operator()(auto x) const {
@@ -238,6 +247,22 @@ TEST_CASE("one loss of all outputs and all targets is their weighted sum") {
     auto const c = watched.evaluate(data);
     CHECK(c["two_targets"] == doctest::Approx(a.loss()).epsilon(1e-12));
     CHECK(c["accuracy"] == a["accuracy"]);
+}
+
+TEST_CASE("the only target of a loss is declared without a list") {
+    using one = cn::sequential<cn::input<4>, cn::dense<3>>;
+    cn::data::dataset<cn::shape<1>, cn::shape<4>> const data{std::vector<float>{1, 2, 3, 4},
+                                                             std::vector<float>{5}};
+    cn::model<one, cn::policy::cpu, cn::batch<1>> model{cn::seed{1}};
+    auto const y = model.predict(data)[0];
+    auto training = cn::compile(model, first_of_three{}, cn::sgd{});
+    CHECK(training.evaluate(data).loss() == doctest::Approx((y - 5) * (y - 5)));
+    cn::model<network, cn::policy::cpu, cn::batch<1>> both{cn::seed{1}};
+    cn::data::dataset<cn::data::targets<cn::shape<1>, cn::shape<4>>, cn::shape<4>> const pair{
+        std::vector<float>{1, 2, 3, 4}, std::vector<float>{5}, std::vector<float>(4)};
+    auto listed = cn::compile(both, cn::loss_list{first_of_three{}, cn::mse}, cn::sgd{});
+    double const off = both.predict(pair)[0] - 5;
+    CHECK(listed.evaluate(pair)["kind_loss"] == doctest::Approx(off * off));
 }
 
 TEST_CASE("a history has the columns of every output") {

@@ -91,6 +91,14 @@ TEST_CASE("numbers in memory are predicted as those of a data set") {
     CHECK(model.predict(std::vector<float>{}).empty());
 }
 
+TEST_CASE("a wrong name of a parameter is answered with all of them") {
+    using net = cn::sequential<cn::input<2>, cn::dense<3>, cn::relu, cn::dense<1>>;
+    cn::model<net, cn::policy::cpu, cn::batch<1>> const model;
+    CHECK(refusal([&] { (void)model.get("1.bias"); }) ==
+          "castnet: model: the network has no parameter '1.bias'; there are 0.weight, 0.bias, "
+          "2.weight, 2.bias");
+}
+
 TEST_CASE("numbers in braces are predicted") {
     using net = cn::sequential<cn::input<2>, cn::dense<3>>;
     cn::model<net, cn::policy::cpu, cn::batch<4>> const model{cn::seed{3}};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -190,6 +191,10 @@ public:
             }
         }
         return chosen;
+    }
+
+    dataset subset(std::initializer_list<size_t> samples) const {
+        return subset(std::span{samples.begin(), samples.size()});
     }
 
     // The first n samples.

@@ -25,6 +25,8 @@ struct csv_options {
     std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
     // Their number; none: they are an error.
     std::optional<double> missing_value{};
+    // The name of their class; none: they are an error.
+    std::optional<std::string> missing_class{};
     // The longest text that is read.
     size_t most_bytes = size_t{1} << 32;
 };
@@ -106,7 +108,8 @@ public:
     }
 
     // A column of text as class numbers, in the order of the sorted names; where all of them are
-    // whole numbers, by their values. Throws file_error for a cell that is missing.
+    // whole numbers, by their values. Throws file_error for a cell that is missing, unless
+    // csv_options::missing_class names the class of those.
     [[gnu::noinline]] csv_classes classes(std::string_view column) const {
         std::vector<std::string> names = class_names(number_of(column));
         bool const are_numbers = std::all_of(names.begin(), names.end(), [](auto const& name) {
@@ -147,13 +150,18 @@ public:
     }
 
 private:
-    // The texts of a column, none of which is missing.
+    // The texts of a column, with the class of those that are missing.
     [[gnu::noinline]] std::vector<std::string> class_names(size_t column) const {
         std::vector<std::string> names;
         for (size_t row = 0; row < rows(); ++row) {
             names.push_back(unquoted(cell(row, column)));
             if (is_missing(names.back())) {
-                fail(row, column, "the cell is empty, expected the name of a class");
+                if (!options_.missing_class) {
+                    fail(row, column,
+                         "the cell is missing, expected the name of a class; give those a class "
+                         "of their own with csv_options::missing_class");
+                }
+                names.back() = *options_.missing_class;
             }
         }
         return names;
@@ -170,6 +178,10 @@ private:
     [[gnu::noinline]] size_t number_of(std::string_view column) const {
         auto const found = std::find(names_.begin(), names_.end(), column);
         if (found == names_.end()) {
+            if (names_.empty()) {
+                throw file_error(
+                    file_, {"there is no column ", detail::shown(column), "; the file is empty"});
+            }
             std::string all;
             for (std::string const& name : names_) {
                 append(all, {all.empty() ? "" : ", ", detail::shown(name)});

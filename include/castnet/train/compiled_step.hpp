@@ -22,7 +22,8 @@ struct parameter_is_used {
         Name.view().empty(),
         "castnet: a parameter of the network does not reach its outputs (or, in training, "
         "the loss, other than through cn::stop_gradient: if it is to stay as it is, put its layer "
-        "in cn::frozen); see parameter_is_used<name>");
+        "in cn::frozen); a gradient by cn::grad does not depend on the last bias: put the value "
+        "into cn::outputs, too; see parameter_is_used<name>");
     static constexpr bool checked = true;
 };
 template <fixed_string Name>

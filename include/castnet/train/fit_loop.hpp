@@ -10,6 +10,7 @@
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
 #include <castnet/train/loss_watch.hpp>
+#include <castnet/train/parameter_groups.hpp>
 #include <castnet/train/replicas.hpp>
 
 #include <algorithm>
@@ -169,13 +170,14 @@ private:
     }
 
     template <class Data>
-    [[gnu::noinline]] static void give_hints(Data const& data) {
+    [[gnu::noinline]] void give_hints(Data const& data) const {
         if constexpr (requires { requires Training::device::executor::in_host_memory; }) {
             hint_at_optimisation(is_optimised);
             hint_at_spinning(threads_spin, cpu::thread_count());
         }
-        hint_at_scale(Training::training_plan(), data,
-                      std::make_index_sequence<Data::input_count>{});
+        auto const& plan = Training::training_plan();
+        hint_at_frozen(trains_any(t_.frozen_, plan.parameters));
+        hint_at_scale(plan, data, std::make_index_sequence<Data::input_count>{});
     }
 
     // The epochs that are left, unless a callback ends the fit.

@@ -80,6 +80,14 @@ template <class Plan>
         });
 }
 
+[[gnu::noinline]] inline void hint_at_frozen(bool trains) {
+    static std::atomic_flag given;
+    if (!trains) {
+        hint(given, "no parameter is trained, since all of them are frozen; see unfreeze() of the "
+                    "training, and cn::frozen in the network");
+    }
+}
+
 [[gnu::noinline]] inline void hint_at_bytes(size_t input) {
     static std::atomic_flag given;
     hint(given, string_of({"input ", input,

@@ -82,7 +82,10 @@ private:
             }
             castnet::append(known, {i == 0 ? "" : ", ", names_[i]});
         }
-        throw error({"castnet: history has no column '", name, "'; it has ", known});
+        throw error({"castnet: history has no column '", name, "'; it has ", known,
+                     (name.starts_with("val_") && known.find("val_") == known.npos
+                          ? "; those of validation need fit_options::validation"
+                          : "")});
     }
     [[gnu::noinline]] extreme extreme_of(std::string_view name, double direction) const {
         extreme best{0, std::numeric_limits<double>::quiet_NaN()};

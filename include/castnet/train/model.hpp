@@ -212,6 +212,13 @@ public:
         now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
+    // Only for its message.
+    template <size_t Output = 0, class... Given>
+        requires(sizeof...(Given) != 2)
+    void predict_one(Given const&...) const {
+        static_assert(input_and_output_are_given<sizeof...(Given)>::checked);
+    }
+
     // Only for its message: a training has fit().
     template <class Data>
     history fit(Data const&, fit_options<no_training> const& = {}) {
@@ -258,13 +265,16 @@ private:
     }
 
     [[gnu::noinline]] static ir::placed_parameter const& find(std::string_view name) {
+        std::string known;
         for (size_t i = 0; i < parameter_tensors(); ++i) {
-            if (parameter_at(i).name.text() == name) {
+            std::string const found = parameter_at(i).name.text();
+            if (found == name) {
                 return parameter_at(i);
             }
+            append(known, {i == 0 ? "" : ", ", found});
         }
-        throw error({"castnet: model: the network has no parameter '", name, "'; its first is '",
-                     (parameter_tensors() > 0 ? parameter_at(0).name.text() : ""), "'"});
+        throw error({"castnet: model: the network has no parameter '", name, "'; there are ",
+                     (known.empty() ? "none" : known)});
     }
 
     std::uint64_t seed_;

@@ -77,7 +77,7 @@ template <class Loss, class S>
 struct target_of {
     static constexpr auto choose() {
         if constexpr (requires { typename Loss::targets; }) {
-            return typename Loss::targets::template at<0>{};
+            return typename data::as_targets<typename Loss::targets>::template at<0>{};
         } else if constexpr (requires { typename Loss::target_shape; }) {
             return typename Loss::target_shape{};
         } else if constexpr (!has_labels<Loss>) {
@@ -97,7 +97,7 @@ struct target_of {
 template <class Loss, class Outputs>
 constexpr auto all_targets(std::type_identity<Loss>, Outputs) {
     if constexpr (requires { typename Loss::targets; }) {
-        return typename Loss::targets{};
+        return data::as_targets<typename Loss::targets>{};
     } else {
         return data::targets<typename target_of<Loss, nth_of<0, Outputs>>::target>{};
     }
