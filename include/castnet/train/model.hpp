@@ -212,13 +212,6 @@ public:
         now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
-    // Only for its message.
-    template <size_t Output = 0, class... Given>
-        requires(sizeof...(Given) != 2)
-    void predict_one(Given const&...) const {
-        static_assert(input_and_output_are_given<sizeof...(Given)>::checked);
-    }
-
     // Only for its message: a training has fit().
     template <class Data>
     history fit(Data const&, fit_options<no_training> const& = {}) {

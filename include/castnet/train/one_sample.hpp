@@ -19,15 +19,6 @@ struct predict_one_takes {
                   "expected, what was given>");
     static constexpr bool checked = true;
 };
-template <size_t Given>
-struct input_and_output_are_given {
-    static_assert(Given == 2,
-                  "castnet: predict_one takes two arguments, the numbers of the only input and "
-                  "where to write those of an output; a network with several inputs has predict(), "
-                  "which takes the numbers of each and returns those of an output; see "
-                  "input_and_output_are_given<number of arguments>");
-    static constexpr bool checked = true;
-};
 template <size_t Expected, size_t Given>
 struct numbers_of_one_sample {
     static_assert(Expected == Given || Given == std::dynamic_extent,

@@ -37,13 +37,6 @@ public:
         now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
-    // Only for its message.
-    template <size_t Output = 0, class... Given>
-        requires(sizeof...(Given) != 2)
-    void predict_one(Given const&...) {
-        static_assert(input_and_output_are_given<sizeof...(Given)>::checked);
-    }
-
 private:
     Model const* model_;
     std::unique_ptr<detail::prediction_executor<Model>> executor_; // stays where it is
