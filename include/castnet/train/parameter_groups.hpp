@@ -96,16 +96,20 @@ groups_of(Optimizer const& o, frozen_flags const& flags, plan_parameters paramet
 template <class Optimizer>
 [[gnu::noinline]] void check_groups(Optimizer const& o, plan_parameters parameters) {
     std::vector<int> members(Optimizer::group_count, 0);
+    std::string known;
     for (ir::placed_parameter const& p : parameters) {
         members[size_t(group_of(o, p))] += p.trainable;
+        if (p.trainable) {
+            append(known, {known.empty() ? "" : ", ", p.name.text()});
+        }
     }
     for (size_t i = 0; i + 1 < members.size(); ++i) {
         if (members[i] == 0) {
             throw error({"castnet: compile: of the parameter groups ", o.group_names(), ", number ",
                          i,
                          " has no trained parameter: none has such a name, or all of them belong "
-                         "to a group before; the network's first is '",
-                         parameters[0].name.text(), "'"});
+                         "to a group before; there are ",
+                         known});
         }
     }
 }
