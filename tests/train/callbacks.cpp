@@ -327,7 +327,7 @@ TEST_CASE(
     for (std::string const& file : {missing, folder.path}) {
         std::string const message =
             "castnet: " + file +
-            (file == missing ? ": cannot create a temporary file beside it: "
+            (file == missing ? ": the folder that it is to be in does not exist: "
                                "No such file or directory"
                              : ": is a directory, expected a regular file");
         refused([&] { r.fit({}, 1, file); }, message);
@@ -337,7 +337,7 @@ TEST_CASE(
     refused([&] { r.fit({cn::csv_log{""}}, 1); }, "the name of the file is empty");
     refused([&] { (void)cn::checkpoint(r.training, ""); }, "the name of the file is empty");
     refused([&] { r.fit({cn::save_each{r.model, missing, {.every = 2}}}, 3); },
-            folder / "none/it-2: cannot create");
+            folder / "none/it-2: the folder that it is to be in does not exist");
     refused([&] { r.fit({cn::save_each{r.training, missing}}, 3); }, folder / "none/it-1: cannot");
     refused([&] { r.fit({cn::tensorboard{"/proc/none/run"}}, 1); }, "castnet: /proc/");
     refused([&] { r.fit({cn::tensorboard{folder / "new"}, cn::csv_log{missing}}, 1); }, missing);

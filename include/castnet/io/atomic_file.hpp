@@ -145,7 +145,9 @@ public:
         temporaries.remove_left_behind(); // first, since the disk may be full of them
         file_.fd = temporaries.create(temporary_);
         if (file_.fd < 0) {
-            detail::system_failure(path_, "cannot create a temporary file beside it");
+            detail::system_failure(path_, errno == ENOENT
+                                              ? "the folder that it is to be in does not exist"
+                                              : "cannot create a temporary file beside it");
         }
         if (replaces) {
             (void)::fchmod(file_.fd, old.st_mode & 0777); // not every file system can
