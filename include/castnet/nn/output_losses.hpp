@@ -59,6 +59,14 @@ template <ConstantNumber auto Weight, auto Loss>
 inline constexpr auto loss_weight<Weight, Loss> =
     loss_weight_of<static_cast<double>(Weight)>{}(Loss);
 
+// Only for its message.
+template <ConstantNumber Number, Loss L>
+constexpr L operator*(Number, L const& loss) {
+    static_assert(detail::never<L>, "castnet: the weight of a loss is a template argument: "
+                                    "loss_weight<0.5, mse>");
+    return loss;
+}
+
 template <size_t Output, class Metric>
 struct output_metric {
     [[no_unique_address]] Metric metric;

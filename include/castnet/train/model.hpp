@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -89,6 +90,12 @@ public:
             detail::write_parameter<device>(session_, data(), p,
                                             detail::initial_values(p, seed_, i));
         }
+    }
+    // Only for its message.
+    template <std::integral Number>
+    explicit model(Number, devices = {}) : model{} {
+        static_assert(detail::never<Number>,
+                      "castnet: the seed of a model is no plain number: model{cn::seed{42}}");
     }
     model(model const&) = delete;
     model& operator=(model const&) = delete;

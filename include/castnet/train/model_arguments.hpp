@@ -25,8 +25,12 @@ struct is_batch {
     static constexpr bool checked = true;
 };
 
+// In place of arguments that are missing.
+struct no_policy {};
+struct no_batch {};
+
 // Primary template, for invalid arguments; the model itself is in train/model.hpp.
-template <class Net, class Where, class Samples>
+template <class Net, class Where = no_policy, class Samples = no_batch>
 class model {
     static_assert(is_network<Net>::checked);
     static_assert(is_policy<Where>::checked);

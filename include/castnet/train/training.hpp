@@ -27,6 +27,16 @@ struct fit_takes { // a class, so that every compiler prints the types
     static constexpr bool checked = true;
 };
 
+template <class... Given>
+struct step_takes { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: step takes a data set, and the numbers of its samples unless all of "
+                  "them: training.step(cn::data::of_tensors(x, y)) for tensors, cn::data::dataset<"
+                  "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
+                  "step_takes<given...>");
+    static constexpr bool checked = true;
+};
+
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training : public training_state<Model, Loss, Optimizer, Metrics...> {
     using state = training_state<Model, Loss, Optimizer, Metrics...>;
@@ -239,6 +249,12 @@ public:
         static_assert(data::is_dataset<Data, T>::checked);
         return {};
     }
+    template <class Columns, class Targets, class... More>
+        requires(!std::convertible_to<Targets const&, std::span<size_t const>>)
+    scores_type step(Columns const&, Targets const&, More const&...) {
+        static_assert(step_takes<Columns, Targets>::checked);
+        return {};
+    }
     template <class Data>
     scores_type evaluate(Data const&) {
         static_assert(data::is_dataset<Data, T>::checked);
@@ -380,6 +396,16 @@ auto compile(Model& m, Loss loss, Optimizer const& o, Metrics... metrics) {
     } else {
         return refused_training<arguments_of_compile<mistake, Loss, Optimizer, Metrics...>>{};
     }
+}
+
+// Only for its message.
+template <class Model, class... Loss>
+    requires(sizeof...(Loss) < 2)
+auto compile(Model&, Loss const&...) {
+    static_assert(detail::never<Model>,
+                  "castnet: compile(model, loss, optimizer, metrics...): the optimizer is missing: "
+                  "cn::compile(model, cn::mse, cn::adam{})");
+    return no_training{};
 }
 
 } // namespace castnet
