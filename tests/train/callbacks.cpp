@@ -338,7 +338,8 @@ TEST_CASE(
     refused([&] { (void)cn::checkpoint(r.training, ""); }, "the name of the file is empty");
     refused([&] { r.fit({cn::save_each{r.model, missing, {.every = 2}}}, 3); },
             folder / "none/it-2: the folder that it is to be in does not exist");
-    refused([&] { r.fit({cn::save_each{r.training, missing}}, 3); }, folder / "none/it-1: the folder");
+    refused([&] { r.fit({cn::save_each{r.training, missing}}, 3); },
+            folder / "none/it-1: the folder");
     refused([&] { r.fit({cn::tensorboard{"/proc/none/run"}}, 1); }, "castnet: /proc/");
     refused([&] { r.fit({cn::tensorboard{folder / "new"}, cn::csv_log{missing}}, 1); }, missing);
     CHECK(folder.names().empty());
