@@ -93,7 +93,7 @@ public:
     }
     // Only for its message.
     template <std::integral Number>
-    explicit model(Number, devices = {}) : model{} {
+    explicit model(Number, devices const& = {}) : model{} {
         static_assert(detail::never<Number>,
                       "castnet: the seed of a model is no plain number: model{cn::seed{42}}");
     }
