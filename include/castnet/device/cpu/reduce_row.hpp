@@ -90,6 +90,25 @@ T sum_of(T const* x, std::ptrdiff_t count) {
     return total;
 }
 
+// The same sums of as many rows as a vector has lanes, from their parts.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+join_parts(T const (&part)[size_t(simd<T>::width)][size_t(simd<T>::width)], T factor, T* out) {
+    constexpr int width = simd<T>::width;
+    vec<T> lane[size_t(width)];
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        lane[i] = *reinterpret_cast<vec<T> const*>(part[i]);
+    }
+    turn_lanes<1, T>(lane);
+    vec<T> total{};
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        total += lane[i];
+    }
+    *reinterpret_cast<vec<T>*>(out) = total * factor;
+}
+
 // The largest of these values, or NaN if one is; -infinity of none.
 template <class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS T largest_of(T const* x, std::ptrdiff_t count) {
@@ -116,25 +135,6 @@ template <class T>
         has_nan |= x[i] != x[i];
     }
     return has_nan ? std::numeric_limits<T>::quiet_NaN() : best;
-}
-
-// The same sums of as many rows as a vector has lanes, from their parts.
-template <class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void
-join_parts(T const (&part)[size_t(simd<T>::width)][size_t(simd<T>::width)], T factor, T* out) {
-    constexpr int width = simd<T>::width;
-    vec<T> lane[size_t(width)];
-    CASTNET_UNROLL
-    for (int i = 0; i < width; ++i) {
-        lane[i] = *reinterpret_cast<vec<T> const*>(part[i]);
-    }
-    turn_lanes<1, T>(lane);
-    vec<T> total{};
-    CASTNET_UNROLL
-    for (int i = 0; i < width; ++i) {
-        total += lane[i];
-    }
-    *reinterpret_cast<vec<T>*>(out) = total * factor;
 }
 
 // Values of a row that are computed before they are reduced.
