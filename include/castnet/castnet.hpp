@@ -16,8 +16,10 @@
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv3d.hpp>
 #include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
+#include <castnet/nn/conv_transpose3d.hpp>
 #include <castnet/nn/ctc.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/depthwise_conv2d.hpp>
@@ -39,6 +41,7 @@
 #include <castnet/nn/pixel_shuffle.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling1d.hpp>
+#include <castnet/nn/pooling3d.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/prelu.hpp>
 #include <castnet/nn/recurrent.hpp>

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from golden_cases import (attention, convnet, functions, graphs, images, layers, losses,
-                          normalization, optimizers, recurrent, sequences)
+                          normalization, optimizers, recurrent, sequences, volumes)
 
 FOLDER = Path(__file__).parent
 
@@ -38,6 +38,7 @@ def main():
         "graphs": graphs.generate,
         "sequences": sequences.generate,
         "recurrent": recurrent.generate,
+        "volumes": volumes.generate,
     }
     if options.fashion_mnist:
         files["convnet"] = partial(convnet.generate, options.fashion_mnist)

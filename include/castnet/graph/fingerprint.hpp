@@ -38,7 +38,7 @@ constexpr void take_window(detail::digest& d, window const& w) {
     take_bits(d, w.pad_top, w.pad_left);
     take_bits(d, w.pad_bottom, w.pad_right);
     take_bits(d, w.dilation, w.groups);
-    take_bits(d, w.count_padding | w.adaptive << 1 | w.bilinear << 2, 0);
+    take_bits(d, w.count_padding | w.adaptive << 1 | w.bilinear << 2, w.images - 1);
 }
 
 constexpr void take_node(detail::digest& d, node const& n, graph_view const& g) {

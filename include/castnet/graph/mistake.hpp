@@ -90,8 +90,8 @@ struct network_has_no_mistake {
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
-                  "groups, height, width), or three for sequences (filters, channels / groups, "
-                  "time)");
+                  "groups, height, width), five for volumes (filters, channels / groups, depth, "
+                  "height, width), or three for sequences (filters, channels / groups, time)");
     static_assert(Found != mistake::dropout_rate,
                   "castnet: dropout of attention, transformers and recurrent layers: the rate must "
                   "be in [0, 1)");

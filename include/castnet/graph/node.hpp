@@ -61,6 +61,8 @@ enum class op : std::uint8_t {
     repeated, // what the last repetition leaves
     cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
     convert,  // from bfloat16, or to it; see graph/op/convert.hpp
+    unfold,   // the places of a window along an axis become channels; see graph/op/unfold.hpp
+    fold,     // its gradient
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
@@ -82,6 +84,7 @@ CASTNET_HD constexpr bool is_conv(op kind) {
 enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax, strict_argmax };
 
 // Convolution, pooling and up-sampling: the sizes of one image before and after, and the window.
+// A sample is one image, or several that lie one after the other, the slices of a volume.
 struct window {
     int channels = 0, height = 0, width = 0;        // of the input
     int filters = 0, out_height = 0, out_width = 0; // of the output
@@ -91,6 +94,7 @@ struct window {
     bool count_padding = false; // average pooling divides by the whole window
     bool adaptive = false;      // pooling: the windows share the image out, evenly up to a pixel
     bool bilinear = false;      // up-sampling interpolates
+    int images = 1;             // of a sample
 
     friend constexpr bool operator==(window const&, window const&) = default;
 };

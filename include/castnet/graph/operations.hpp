@@ -16,6 +16,7 @@
 #include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>
+#include <castnet/graph/op/unfold.hpp>
 
 #include <utility>
 

@@ -45,7 +45,8 @@ struct penalty {
 enum class role : unsigned char {
     vector,       // any shape: a bias, a scale, an embedding of positions
     dense_weight, // (units, features), for matmul()
-    conv_weight,  // (filters, channels / groups, height, width) or (…, time), for convolve()
+    conv_weight,  // (filters, channels / groups, height, width), (…, depth, height, width) or
+                  // (…, time), for convolve()
     statistic     // any shape; not trained
 };
 
@@ -180,6 +181,16 @@ constexpr int repeated_name(Parameter const* parameters, int count) {
 // The elements of a convolution's kernel.
 constexpr std::ptrdiff_t taps_of(parameter const& p) {
     return p.count() / (std::ptrdiff_t{p.shape.extent[0]} * p.shape.extent[1]);
+}
+
+// Where these lie, from their logical number: those that differ in depth only, the channels of an
+// unfolded volume, beside each other.
+constexpr std::ptrdiff_t tap_in_memory(std::ptrdiff_t tap, parameter const& p) {
+    if (p.shape.rank < 5) {
+        return tap;
+    }
+    std::ptrdiff_t const depth = p.shape.extent[2], of_slice = taps_of(p) / depth;
+    return tap % of_slice * depth + tap / of_slice;
 }
 
 // Where a dense weight has the row of this feature: of flattened images, channels lie innermost.

@@ -87,7 +87,7 @@ constexpr role checked_role(ir::graph& g, role kind) {
         g.report(mistake::axes_of_dense_weight);
         return role::vector;
     }
-    if (kind == role::conv_weight && S::rank != 3 && S::rank != 4) {
+    if (kind == role::conv_weight && (S::rank < 3 || S::rank > 5)) {
         g.report(mistake::axes_of_conv_weight);
         return role::vector;
     }

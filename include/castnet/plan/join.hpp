@@ -71,6 +71,7 @@ public:
         }
         for (int id = 0; id < count_; ++id) {
             if (nodes_[id].kind == op::max_pool_gradient && group_[id] == id &&
+                windows_[nodes_[id].attribute].images == 1 &&
                 tiles_image(windows_[nodes_[id].attribute])) {
                 spread_where_computed(id, nodes_[id].in[1]);
             }

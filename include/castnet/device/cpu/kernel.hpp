@@ -13,7 +13,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 template <class T>
 struct kernel {
     using function = void (*)(kernel_launch const&, tables const&, context<T> const&);
-    function run = nullptr;     // over the samples of the context
+    function run = nullptr;     // over the samples of the context, or their images
     function prepare = nullptr; // before that, and before any chunk begins: the weight
     function begin = nullptr;   // in every chunk, before its first samples
     function finish = nullptr;  // after all chunks have ended
@@ -62,7 +62,14 @@ template <class T, class After>
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {
             if (auto const f = kernels[i].*part) {
-                f(launches[i], t, with);
+                int const w = launches[i].window;
+                if (part == &kernel<T>::run && w >= 0 && t.windows[w].images > 1) {
+                    context<T> each_image = with;
+                    each_image.samples *= t.windows[w].images;
+                    f(launches[i], t, each_image);
+                } else {
+                    f(launches[i], t, with);
+                }
                 if (one_by_one) {
                     after(i);
                 }

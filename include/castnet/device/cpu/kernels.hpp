@@ -13,6 +13,7 @@
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/recurrence.hpp>
 #include <castnet/device/cpu/rows.hpp>
+#include <castnet/device/cpu/unfold.hpp>
 #include <castnet/device/cpu/upsample.hpp>
 #include <castnet/graph/operations.hpp>
 

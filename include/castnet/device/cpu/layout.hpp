@@ -11,8 +11,8 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
-// (filters, channels of the group, height, width) as (height, width, channels of the group,
-// filters); all others as samples do.
+// (filters, channels of the group, [depth,] height, width) as (height, width, [depth,] channels of
+// the group, filters); all others as samples do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     int const* const extent = p.shape.extent;
     if (p.kind == role::dense_weight) {
@@ -20,7 +20,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
     }
     if (p.kind == role::conv_weight) {
         std::ptrdiff_t const taps = taps_of(p);
-        std::ptrdiff_t const tap = i % taps, channel = i / taps % extent[1];
+        std::ptrdiff_t const tap = tap_in_memory(i % taps, p), channel = i / taps % extent[1];
         return (tap * extent[1] + channel) * extent[0] + i / taps / extent[1];
     }
     return place_in_sample(i, extents_of(p.shape, false));

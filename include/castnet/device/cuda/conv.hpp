@@ -16,7 +16,7 @@ cudnn::convolution convolution_of(kernel_launch const& s, tables const& t, conte
     bool const bf16 = c.precision == product_precision::bf16;
     return {s.kind,
             t.windows[s.window],
-            c.samples,
+            images_of(t.windows[s.window], c),
             bf16 ? CUDNN_DATA_BFLOAT16 : element_type<T>::cudnn,
             c.precision != product_precision::full,
             s.end.bias,

@@ -210,7 +210,7 @@ void convolve_few_channels(kernel_launch const& s, tables const& t, Context cons
     if (s.kind == op::conv) {
         using body = few_channels_body<T, S>;
         std::ptrdiff_t const parts = (w.out_width + body::places - 1) / body::places,
-                             count = c.samples * w.out_height * parts * units;
+                             count = images_of(w, c) * w.out_height * parts * units;
         body b{w,
                tap_table(w),
                at(s.first_array),
@@ -232,7 +232,7 @@ void convolve_few_channels(kernel_launch const& s, tables const& t, Context cons
     using body = reduce_body<source, ir::reducer<reduction::sum, T>, T>;
     std::ptrdiff_t const groups = (taps_of(w) + source::results - 1) / source::results,
                          results = groups * units;
-    reduce_shape const shape = shape_reduction(results, c.samples * places, true,
+    reduce_shape const shape = shape_reduction(results, images_of(w, c) * places, true,
                                                most_splits<source>(results, c.parts.elements));
     body const b{{w, tap_table(w), at(s.first_array), at(s.first_array + 1), at(s.output),
                   quotient(units), quotient(places), quotient(w.out_width)},

@@ -16,6 +16,7 @@
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/row_program.hpp>
 #include <castnet/device/cuda/rows.hpp>
+#include <castnet/device/cuda/unfold.hpp>
 
 #include <utility>
 

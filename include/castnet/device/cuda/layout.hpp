@@ -11,8 +11,8 @@
 namespace castnet::cuda {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
-// (filters, channels, height, width) as (filters, height, width, channels); all others as samples
-// do.
+// (filters, channels, [depth,] height, width) as (filters, height, width, [depth,] channels); all
+// others as samples do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     int const* const extent = p.shape.extent;
     if (p.kind == role::dense_weight) {
@@ -20,7 +20,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
     }
     if (p.kind == role::conv_weight) {
         std::ptrdiff_t const taps = taps_of(p);
-        std::ptrdiff_t const tap = i % taps, channel = i / taps % extent[1];
+        std::ptrdiff_t const tap = tap_in_memory(i % taps, p), channel = i / taps % extent[1];
         return (i / taps / extent[1] * taps + tap) * extent[1] + channel;
     }
     return place_in_sample(i, extents_of(p.shape, false));

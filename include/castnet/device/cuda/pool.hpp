@@ -67,7 +67,7 @@ template <class Context>
 CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
-    image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
+    image_loop const loop{images_of(w, c), w.out_height, w.out_width, w.channels};
     window_map const map{w};
     stored<T> const x = stored_at(c, t.arrays[s.first_array]),
                     out = stored_at(c, t.arrays[s.output]);
@@ -254,7 +254,7 @@ CASTNET_HD void run_on_images(kernel_launch const& s, tables const& t, Context c
                               image_operands<typename Context::value_type> const& from) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
-    image_loop const loop{c.samples, Forward ? w.out_height : w.height,
+    image_loop const loop{images_of(w, c), Forward ? w.out_height : w.height,
                           Forward ? w.out_width : w.width, w.channels};
     c.launch(grid_for(loop.count), image_body<Rule, T>{loop, window_map{w}, from,
                                                        stored_at(c, t.arrays[s.output]), Forward});
@@ -273,7 +273,7 @@ CASTNET_HD void max_pool_gradient(kernel_launch const& s, tables const& t, Conte
     winners const largest{c.at(t.arrays[s.first_array]), w};
     stored<T> const dy = stored_at(c, t.arrays[s.first_array + 1]);
     if (tiles_image(w)) {
-        image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
+        image_loop const loop{images_of(w, c), w.out_height, w.out_width, w.channels};
         c.launch(grid_for(loop.count),
                  max_pool_tiles_gradient_body<T>{loop, window_map{w},
                                                  window_tiles{w, largest, quotient(w.out_width)},

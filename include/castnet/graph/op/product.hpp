@@ -103,7 +103,8 @@ constexpr std::ptrdiff_t flops_of_product(ir::node const& n, ir::graph_view cons
 }
 constexpr std::ptrdiff_t flops_of_window(ir::node const& n, ir::graph_view const& g) {
     ir::window const& w = g.windows[n.attribute];
-    return std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h * w.kernel_w;
+    return std::ptrdiff_t{w.images} * w.out_height * w.out_width * w.filters * w.kernel_h *
+           w.kernel_w;
 }
 constexpr std::ptrdiff_t flops_of_convolution(ir::node const& n, ir::graph_view const& g) {
     ir::window const& w = g.windows[n.attribute];

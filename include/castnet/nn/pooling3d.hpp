@@ -1,0 +1,144 @@
+// Pooling and up-sampling layers for volumes (channels, depth, height, width), channel by channel:
+// of each slice, then along the depth.
+#pragma once
+
+#include <castnet/nn/pooling.hpp>
+#include <castnet/nn/volume.hpp>
+
+namespace castnet {
+
+// As pooling's options (nn/pooling.hpp).
+struct pooling3 {
+    size3 stride = 0;
+    padding3 padding = valid;
+    bool count_padding = false;
+};
+
+template <op Kind, size3 Kernel, pooling3 Options>
+struct pool3d_layer {
+    static constexpr char const* name = Kind == op::max_pool ? "max_pool3d" : "avg_pool3d";
+    static constexpr bool pools = Kernel.d > Options.padding.slices&&
+                                                 detail::meets_pixels(Kernel.of_slice(),
+                                                                      Options.padding.of_slice);
+    static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
+                         "than it: otherwise some windows contain no pixel");
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_volume(x, [](auto v) {
+            if constexpr (pools) {
+                return pooled(v);
+            } else {
+                return v;
+            }
+        });
+    }
+
+private:
+    static constexpr size3 stride = {Options.stride.d ? Options.stride.d : Kernel.d,
+                                     Options.stride.h ? Options.stride.h : Kernel.h,
+                                     Options.stride.w ? Options.stride.w : Kernel.w};
+    static constexpr padding3 pad = Options.padding;
+
+    template <Shape S>
+    static constexpr auto pooled(symbol<S> x) {
+        constexpr size_t C = S::extent[0], D = S::extent[1];
+        static_assert(!pad.of_slice.causal, "castnet: pooling: causal padding is for sequences");
+        constexpr ir::window slice = [] {
+            ir::window w = make_window(int(C), int(S::extent[2]), int(S::extent[3]), int(C),
+                                       Kernel.of_slice(), stride.of_slice(), pad.of_slice, 1, 1);
+            w.images = int(D);
+            w.count_padding = Options.count_padding;
+            return w;
+        }();
+        constexpr int pixels = slice.out_height * slice.out_width;
+        constexpr ir::window depth = [] {
+            auto const d = detail::along_depth(D, Kernel.d, stride.d, pad, 1);
+            ir::window w{int(C), int(D), pixels, int(C), d.out, pixels};
+            w.kernel_h = int(Kernel.d);
+            w.stride_h = int(stride.d);
+            w.pad_top = d.before;
+            w.pad_bottom = d.after;
+            w.count_padding = Options.count_padding;
+            return w;
+        }();
+        constexpr bool fits = pixels > 0 && depth.out_height > 0;
+        static_assert(fits || kernel_within<kernel<Kernel.d, Kernel.h, Kernel.w>, S>,
+                      "castnet: pooling: the kernel is larger than its input (channels, depth, "
+                      "height, width); see kernel_within<kernel<depth, height, width>, input "
+                      "shape>");
+        constexpr size_t H = fits ? size_t(slice.out_height) : 1,
+                         W = fits ? size_t(slice.out_width) : 1;
+        using result = volume<C, fits ? size_t(depth.out_height) : 1, H, W>;
+        auto const slices = pool<Kind, volume<C, D, H, W>>(x, slice);
+        return pool<Kind, result>(detail::rows_of_slices(slices), depth);
+    }
+};
+
+// The largest element of each window, ignoring padding. The first of equal ones gets the gradient.
+template <size3 Kernel, pooling3 Options = pooling3{}>
+inline constexpr pool3d_layer<op::max_pool, Kernel, Options> max_pool3d{};
+
+template <size3 Kernel, pooling3 Options = pooling3{}>
+inline constexpr pool3d_layer<op::avg_pool, Kernel, Options> avg_pool3d{};
+
+// (channels, depth, height, width) becomes (channels).
+struct global_avg_pool3d_layer {
+    static constexpr char const* name = "global_avg_pool3d";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_volume(x, [](auto v) { return mean_pixels(v); });
+    }
+};
+inline constexpr global_avg_pool3d_layer global_avg_pool3d{};
+
+struct global_max_pool3d_layer {
+    static constexpr char const* name = "global_max_pool3d";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_volume(x, [](auto v) { return max_pixels(v); });
+    }
+};
+inline constexpr global_max_pool3d_layer global_max_pool3d{};
+
+// A grid Factor times as fine in each direction: all elements equal to the coarse one (nearest
+// neighbour) or, with .trilinear(), interpolated between the eight nearest ones, as PyTorch does
+// with align_corners=False.
+template <size_t Factor, bool Trilinear>
+struct upsample3d_layer {
+    static constexpr char const* name = "upsample3d";
+    static_assert(Factor > 0, "castnet: upsample3d: the factor is 0");
+
+    constexpr upsample3d_layer<Factor, true> trilinear() const { return {}; }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_volume(x, [](auto v) {
+            if constexpr (Factor > 0) {
+                return enlarged(v);
+            } else {
+                return v;
+            }
+        });
+    }
+
+private:
+    template <Shape S>
+    static constexpr auto enlarged(symbol<S> x) {
+        constexpr size_t C = S::extent[0], D = S::extent[1], H = S::extent[2] * Factor,
+                         W = S::extent[3] * Factor;
+        constexpr int f = static_cast<int>(Factor);
+        ir::window slice{int(C), int(H) / f, int(W) / f, int(C), int(H), int(W), f, f, f, f};
+        slice.images = int(D);
+        slice.bilinear = Trilinear;
+        ir::window depth{int(C), int(D), int(H * W), int(C), int(D) * f, int(H * W), f, 1, f, 1};
+        depth.bilinear = Trilinear;
+        auto const slices = pool<op::upsample, volume<C, D, H, W>>(x, slice);
+        return pool<op::upsample, volume<C, D * Factor, H, W>>(detail::rows_of_slices(slices),
+                                                               depth);
+    }
+};
+template <size_t Factor>
+inline constexpr upsample3d_layer<Factor, false> upsample3d{};
+
+} // namespace castnet

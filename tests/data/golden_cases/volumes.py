@@ -1,0 +1,78 @@
+"""Layers of volumes (channels, depth, height, width): outputs and gradients, batch of 4, float64."""
+
+import torch.nn.functional as F
+
+from .golden_file import GoldenFile
+from .layers import BATCH, random
+
+VOLUME = (2, 4, 5, 3)
+
+# What is left out is stride 1, padding 0, dilation 1, groups 1.
+CONVOLUTIONS = {
+    "conv3d_2": dict(filters=4, kernel=(2, 2, 2)),
+    "conv3d_same_3": dict(filters=3, kernel=(3, 3, 3), padding="same"),
+    "conv3d_stride2_pad1": dict(filters=3, kernel=(3, 3, 3), stride=2, padding=1),
+    "conv3d_kernel312_stride213_pad201": dict(
+        filters=3, kernel=(3, 1, 2), stride=(2, 1, 3), padding=(2, 0, 1)
+    ),
+    "conv3d_dilation2_pad2": dict(filters=2, kernel=(2, 3, 2), dilation=2, padding=2),
+    "conv3d_groups2": dict(filters=4, kernel=(2, 3, 1), groups=2),
+    "conv3d_depthwise": dict(filters=2, kernel=(3, 3, 3), groups=2, padding=1),
+    "conv3d_kernel133": dict(filters=4, kernel=(1, 3, 3), padding=(0, 1, 1)),
+    "conv3d_kernel311": dict(filters=4, kernel=(3, 1, 1)),
+}
+
+# What is left out is stride 1, padding 0, output_padding 0, dilation 1, groups 1.
+TRANSPOSED = {
+    "conv_transpose3d_2_stride2": dict(filters=3, kernel=(2, 2, 2), stride=2),
+    "conv_transpose3d_kernel312_stride213_pad101_more001": dict(
+        filters=2,
+        kernel=(3, 1, 2),
+        stride=(2, 1, 3),
+        padding=(1, 0, 1),
+        output_padding=(0, 0, 1),
+    ),
+    "conv_transpose3d_groups2_dilation2": dict(
+        filters=4, kernel=(2, 2, 2), groups=2, dilation=2
+    ),
+    "conv_transpose3d_kernel122": dict(filters=2, kernel=(1, 2, 2)),
+}
+
+POOLINGS = {
+    "max_pool3d_2": lambda x: F.max_pool3d(x, 2),
+    "max_pool3d_kernel323_stride211_pad101": lambda x: F.max_pool3d(
+        x, (3, 2, 3), (2, 1, 1), (1, 0, 1)
+    ),
+    "avg_pool3d_2": lambda x: F.avg_pool3d(x, 2),
+    "avg_pool3d_kernel323_stride211_pad101": lambda x: F.avg_pool3d(
+        x, (3, 2, 3), (2, 1, 1), (1, 0, 1), count_include_pad=False
+    ),
+    "avg_pool3d_3_pad1_counted": lambda x: F.avg_pool3d(x, 3, 3, 1),
+    "global_avg_pool3d": lambda x: x.mean((2, 3, 4)),
+    "global_max_pool3d": lambda x: x.amax((2, 3, 4)),
+    "upsample3d_2": lambda x: F.interpolate(x, scale_factor=2),
+    "upsample3d_trilinear_2": lambda x: F.interpolate(x, scale_factor=2, mode="trilinear"),
+}
+
+
+def convolution(golden, case, function, weight, filters, **arguments):
+    golden.begin(case, arguments)
+    inputs = dict(input=random(BATCH, *VOLUME), weight=random(*weight), bias=random(filters))
+    golden.put_gradients(case, function(*inputs.values(), **arguments), inputs)
+
+
+def generate():
+    golden = GoldenFile()
+    for case, arguments in CONVOLUTIONS.items():
+        kernel, filters = arguments.pop("kernel"), arguments["filters"]
+        channels = VOLUME[0] // arguments.get("groups", 1)
+        convolution(golden, case, F.conv3d, (filters, channels, *kernel), **arguments)
+    for case, arguments in TRANSPOSED.items():
+        kernel = arguments.pop("kernel")
+        each = arguments["filters"] // arguments.get("groups", 1)
+        convolution(golden, case, F.conv_transpose3d, (VOLUME[0], each, *kernel), **arguments)
+    for case, function in POOLINGS.items():
+        golden.begin(case)
+        x = random(BATCH, *VOLUME)
+        golden.put_gradients(case, function(x), dict(input=x))
+    return golden
