@@ -210,10 +210,11 @@ void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const&
         return;
     }
     castnet::ir::window const& w = t.windows[s.window];
-    std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
-    std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
+    std::ptrdiff_t const images = castnet::cuda::images_of(w, c);
+    std::ptrdiff_t const x = images * w.height * w.width * w.channels;
+    std::ptrdiff_t const y = images * w.out_height * w.out_width * w.filters;
     add_products(s, t, c, {x, castnet::ir::weight_elements(w), y, s.kind, op::conv, op::conv_data},
-                 [&](auto const& add) { each_product(w, c.samples, add); });
+                 [&](auto const& add) { each_product(w, images, add); });
 }
 
 // What a context's reductions need.

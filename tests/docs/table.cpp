@@ -39,6 +39,13 @@ using of_images = sequential<
     zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),
     adaptive_avg_pool2d<size2{7, 5}>>;
 
+using of_volumes =
+    sequential<input<1, 8, 8, 8>, conv3d<32, 3, conv3{.padding = same}>, upsample3d<2>,
+               conv3d<32, size3{1, 3, 3}, conv3{.stride = size3{1, 2, 2}}>, max_pool3d<2>,
+               conv_transpose3d<32, 2, conv_transpose3{.stride = 2}>, avg_pool3d<2>,
+               upsample3d<2>.trilinear(), global_avg_pool3d>;
+using most_of_volumes = sequential<input<1, 8, 8, 8>, global_max_pool3d>;
+
 struct sampled {
     constexpr auto operator()(auto x) const {
         auto const mean = x | dense<64>, v = x | dense<64>;

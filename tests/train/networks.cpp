@@ -3,9 +3,12 @@
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv3d.hpp>
+#include <castnet/nn/conv_transpose3d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
+#include <castnet/nn/pooling3d.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/train/training.hpp>
 
@@ -61,6 +64,20 @@ struct u_shaped_network {
     }
 };
 
+struct u_shaped_network_of_volumes {
+    static constexpr cn::conv3 same{.padding = cn::same};
+    constexpr auto operator()(auto scan) const {
+        auto const skip =
+            scan | named<"down", cn::conv3d<4, 3, same>> | named<"norm", batch_norm> | relu;
+        auto const bottom =
+            skip | cn::max_pool3d<2> | named<"bottom", cn::conv3d<8, 3, same>> | relu;
+        auto const up = bottom |
+                        named<"up", cn::conv_transpose3d<4, 2, cn::conv_transpose3{.stride = 2}>> |
+                        relu;
+        return cn::concat(up, skip) | named<"head", cn::conv3d<1, 1>>;
+    }
+};
+
 struct two_inputs {
     static constexpr auto encoder = cn::shared<"encoder", cn::block<dense<16>, cn::tanh, dense<8>>>;
     constexpr auto operator()(auto a, auto b) const {
@@ -71,8 +88,9 @@ struct two_inputs {
 // `rename` says how castnet calls the parameter that PyTorch calls so.
 template <class Network, class Data, class Loss, class Rename>
 void one_step(std::string const& name, Loss loss, std::vector<std::string> const& inputs,
-              Rename rename, double tolerance = 1e-12) {
-    check::golden_file const file{"graphs"};
+              Rename rename, std::string const& in_file = "graphs") {
+    constexpr double tolerance = 1e-12;
+    check::golden_file const file{in_file};
     auto const golden = [&](std::string const& what) { return file[name + "/" + what]; };
     cn::model<Network, check::policy, cn::batch<4>> model;
     for (char const* const kind : {"param/", "running_before/"}) {
@@ -150,6 +168,12 @@ TEST_CASE("pooling, up-sampling and joined branches") {
     one_step<cn::network<u_shaped_network{}, input<2, 16, 16>>,
              exact_set<shape<1, 16, 16>, shape<2, 16, 16>>>("u_shaped", cn::binary_cross_entropy,
                                                             {"input"}, same_name);
+}
+
+TEST_CASE("convolutions, pooling and joined branches of volumes") {
+    one_step<cn::network<u_shaped_network_of_volumes{}, input<1, 4, 6, 4>>,
+             exact_set<shape<1, 4, 6, 4>, shape<1, 4, 6, 4>>>("u_shaped", cn::binary_cross_entropy,
+                                                              {"input"}, same_name, "volumes");
 }
 
 TEST_CASE("two inputs through one encoder") {

@@ -40,6 +40,18 @@ using shape_in = std::conditional_t<Order == default_order(sizeof...(D)), shape<
 template <size_t... D>
 using row_major_shape = detail::shape_in<memory_order::row_major, D...>;
 
+// A shape without the order in memory, as data has it.
+template <class S>
+struct logical_shape_of {
+    using type = S;
+};
+template <memory_order Order, size_t... D>
+struct logical_shape_of<ordered_shape<Order, D...>> {
+    using type = shape<D...>;
+};
+template <class S>
+using logical_shape = typename logical_shape_of<S>::type;
+
 template <class S>
 inline constexpr memory_order order_of = default_order(S::rank);
 template <memory_order Order, size_t... D>
@@ -48,18 +60,30 @@ inline constexpr memory_order order_of<ordered_shape<Order, D...>> = Order;
 template <size_t Values, size_t... D>
 inline constexpr memory_order order_of<ids<Values, D...>> = memory_order::row_major;
 
+// Whether the channels are the first axis: of images and of volumes.
 template <class S>
-inline constexpr bool is_image = order_of<S> == memory_order::channels_last;
+inline constexpr bool channels_first = order_of<S> == memory_order::channels_last;
+template <class S>
+inline constexpr bool is_image = channels_first<S> && S::rank == 3;
 
 namespace detail {
 
 template <class S>
-inline constexpr size_t channel_axis = is_image<S> || S::rank == 0 ? 0 : S::rank - 1;
+inline constexpr size_t channel_axis = channels_first<S> || S::rank == 0 ? 0 : S::rank - 1;
 
 template <class S, size_t Channels, size_t... Axis>
 constexpr auto replace_channels(std::index_sequence<Axis...>) {
     return shape_in<order_of<S>, (Axis == channel_axis<S> ? Channels : S::extent[Axis])...>{};
 }
+
+template <class S, size_t Channels, size_t... Axis>
+constexpr auto channels_beside_ones(std::index_sequence<Axis...>) {
+    return shape_in<order_of<S>, (Axis == channel_axis<S> ? Channels : 1)...>{};
+}
+// The shape of S with so many channels of one pixel.
+template <class S, size_t Channels>
+using channels_alone =
+    decltype(channels_beside_ones<S, Channels>(std::make_index_sequence<S::rank>{}));
 
 } // namespace detail
 

@@ -17,11 +17,11 @@ namespace detail {
 // A tensor in memory as rows: one for each position along the axes that lie outside of this one.
 template <class S, size_t Axis>
 struct rows_along {
-    static constexpr size_t in_memory = is_image<S> ? (Axis + S::rank - 1) % S::rank : Axis;
+    static constexpr size_t in_memory = channels_first<S> ? (Axis + S::rank - 1) % S::rank : Axis;
     static constexpr size_t inner = [] {
         size_t count = 1; // of neighbours that move together
         for (size_t i = in_memory + 1; i < S::rank; ++i) {
-            count *= S::extent[is_image<S> ? (i + 1) % S::rank : i];
+            count *= S::extent[channels_first<S> ? (i + 1) % S::rank : i];
         }
         return count;
     }();

@@ -68,13 +68,6 @@ constexpr bool can_slide(size3 kernel, size3 stride, size_t dilation, size_t gro
            castnet::can_slide(kernel.of_slice(), stride.of_slice(), dilation, groups);
 }
 
-// The bias of a convolution over a volume.
-template <size_t Filters>
-constexpr auto new_volume_bias(ir::graph& g, initializer start) {
-    return symbol<volume<Filters, 1, 1, 1>>{
-        &g, new_parameter<shape<Filters>>(g, "bias", {role::vector, start}).id};
-}
-
 } // namespace detail
 
 template <size_t Filters, size3 Kernel, conv3 Options>
@@ -88,13 +81,13 @@ struct conv3d_layer : weighted<conv3d_layer<Filters, Kernel, Options>> {
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_volume(x, [this](auto v) {
-            if constexpr (slides) {
-                return over(v);
-            } else {
-                return v;
-            }
-        });
+        static_assert(is_volume<S>, "castnet: conv3d needs a volume (channels, depth, height, "
+                                    "width); see is_volume<input shape>");
+        if constexpr (is_volume<S> && slides) {
+            return over(detail::as_volume(x));
+        } else {
+            return symbol<volume<filters, 1, 1, 1>>{x.g, x.id};
+        }
     }
 
 private:
@@ -114,13 +107,14 @@ private:
         constexpr size_t depth = w.fits() ? size_t(w.out_depth()) : 1;
         using result = volume<filters, depth, w.fits() ? size_t(w.over_slices.out_height) : 1,
                               w.fits() ? size_t(w.over_slices.out_width) : 1>;
+        constexpr bool keeps_slices = w.keeps_slices();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
         auto const weight =
             new_parameter<shape<filters, C / Options.groups, Kernel.d, Kernel.h, Kernel.w>>(
                 g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = [&] {
-            if constexpr (w.keeps_slices()) {
+            if constexpr (keeps_slices) {
                 return convolve<result>(x, weight, w.over_slices);
             } else {
                 auto const slices =
@@ -129,7 +123,8 @@ private:
             }
         }();
         if (this->has_bias) {
-            y = y + detail::new_volume_bias<filters>(g, this->bias_start);
+            y = y + along_channels<result>(
+                        new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start}));
         }
         return y;
     }

@@ -34,13 +34,13 @@ struct conv_transpose3d_layer : weighted<conv_transpose3d_layer<Filters, Kernel,
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_volume(x, [this](auto v) {
-            if constexpr (slides) {
-                return over(v);
-            } else {
-                return v;
-            }
-        });
+        static_assert(is_volume<S>, "castnet: conv_transpose3d needs a volume (channels, depth, "
+                                    "height, width); see is_volume<input shape>");
+        if constexpr (is_volume<S> && slides) {
+            return over(detail::as_volume(x));
+        } else {
+            return symbol<volume<filters, 1, 1, 1>>{x.g, x.id};
+        }
     }
 
 private:
@@ -80,6 +80,7 @@ private:
         constexpr auto w = detail::make_conv3_windows(
             int(filters), int(result::extent[1]), int(result::extent[2]), int(result::extent[3]),
             int(C), Kernel, stride, pad, Options.dilation, Options.groups);
+        constexpr bool keeps_slices = w.keeps_slices();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
         auto const weight =
@@ -87,14 +88,15 @@ private:
                 g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = [&] {
             auto const unfolded = convolve_transposed<slices>(x, weight, w.over_slices);
-            if constexpr (w.keeps_slices()) {
+            if constexpr (keeps_slices) {
                 return unfolded;
             } else {
                 return detail::fold<result>(unfolded, w.along_depth);
             }
         }();
         if (this->has_bias) {
-            y = y + detail::new_volume_bias<filters>(g, this->bias_start);
+            y = y + along_channels<result>(
+                        new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start}));
         }
         return y;
     }

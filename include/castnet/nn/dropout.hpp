@@ -50,11 +50,7 @@ struct spatial_dropout_layer {
             return x;
         }
         auto const kept = bernoulli<shape<channels_of<S>>>(*x.g, 1 - double{Rate});
-        if constexpr (is_image<S>) {
-            return x * along_channels(kept);
-        } else {
-            return x * kept;
-        }
+        return x * along_channels<S>(kept);
     }
 };
 

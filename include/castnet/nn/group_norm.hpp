@@ -12,16 +12,6 @@ namespace castnet {
 
 namespace detail {
 
-// x with its channels in other axes: (channels) as (channels, 1, 1) where S is an image.
-template <Shape S, size_t Channels>
-constexpr auto as_statistic_of(symbol<shape<Channels>> x) {
-    if constexpr (is_image<S>) {
-        return along_channels(x);
-    } else {
-        return x;
-    }
-}
-
 // Per channel of a sample, the mean over all pixels and over the channels of the same group.
 template <size_t Groups, Shape S>
 constexpr auto group_mean(symbol<S> x) {
@@ -29,14 +19,14 @@ constexpr auto group_mean(symbol<S> x) {
     auto const of_pixels =
         reduced<shape<channels>>(x, ir::reduction::sum, 1.0 / static_cast<double>(pixels));
     if constexpr (Groups == channels) {
-        return as_statistic_of<S>(of_pixels);
+        return along_channels<S>(of_pixels);
     } else {
         using grouped = shape<Groups, channels / Groups>;
         ir::graph& g = *x.g;
         auto const of_groups = mean_channels(reshaped(of_pixels, grouped{}));
         symbol<grouped> const of_channels{
             &g, map_node(g, fn::add, ir::space_of<grouped>, {of_groups.id, constant_node(g, 0)})};
-        return as_statistic_of<S>(reshaped(of_channels, shape<channels>{}));
+        return along_channels<S>(reshaped(of_channels, shape<channels>{}));
     }
 }
 

@@ -22,10 +22,8 @@ constexpr auto norm_parameter(symbol<S> x, char const* name, initializer start) 
     parameter_options const options{role::vector, start};
     if constexpr (AllAxes) {
         return new_parameter<S>(*x.g, name, options);
-    } else if constexpr (is_image<S>) {
-        return along_channels(new_parameter<shape<channels_of<S>>>(*x.g, name, options));
     } else {
-        return new_parameter<shape<channels_of<S>>>(*x.g, name, options);
+        return along_channels<S>(new_parameter<shape<channels_of<S>>>(*x.g, name, options));
     }
 }
 

@@ -59,12 +59,7 @@ constexpr void takes_logits(symbol<S> x) {
 // 0, 1, 2, … for each channel of S, to be compared with a label beside S.
 template <Shape S>
 constexpr auto channel_numbers(ir::graph& g) {
-    auto const numbers = channel_index<shape<channels_of<S>>>(g);
-    if constexpr (is_image<S>) {
-        return along_channels(numbers);
-    } else {
-        return numbers;
-    }
+    return along_channels<S>(channel_index<shape<channels_of<S>>>(g));
 }
 
 // A number for each step or pixel of S as a tensor with S's axes and one channel.

@@ -87,7 +87,7 @@ struct permute_layer {
             using result = detail::shape_in<order_of<S>, S::extent[Axes]...>;
             ir::list<int> wanted, now;
             int const axes[] = {static_cast<int>(Axes)...};
-            constexpr int rank = static_cast<int>(S::rank), first = is_image<S> ? 1 : 0;
+            constexpr int rank = static_cast<int>(S::rank), first = channels_first<S> ? 1 : 0;
             for (int i = 0; i < rank; ++i) { // channels lie innermost
                 int const axis = (i + first) % rank;
                 wanted.push(axes[axis]);

@@ -20,8 +20,10 @@ struct pool3d_layer {
     static constexpr bool pools = Kernel.d > Options.padding.slices&&
                                                  detail::meets_pixels(Kernel.of_slice(),
                                                                       Options.padding.of_slice);
-    static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
-                         "than it: otherwise some windows contain no pixel");
+    static_assert(
+        pools,
+        "castnet: max_pool3d and avg_pool3d: the kernel is at least 1, and the padding is smaller "
+        "than it: otherwise some windows contain no pixel");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
@@ -40,31 +42,41 @@ private:
                                      Options.stride.w ? Options.stride.w : Kernel.w};
     static constexpr padding3 pad = Options.padding;
 
+    // The windows within a slice, and along the depth.
+    template <Shape S>
+    static constexpr ir::window window_of_slice() {
+        int const channels = int(S::extent[0]);
+        ir::window w = make_window(channels, int(S::extent[2]), int(S::extent[3]), channels,
+                                   Kernel.of_slice(), stride.of_slice(), pad.of_slice, 1, 1);
+        w.images = int(S::extent[1]);
+        w.count_padding = Options.count_padding;
+        return w;
+    }
+    template <Shape S>
+    static constexpr ir::window window_of_depth(int pixels) {
+        auto const d = detail::along_depth(S::extent[1], Kernel.d, stride.d, pad, 1);
+        int const channels = int(S::extent[0]);
+        ir::window w{channels, int(S::extent[1]), pixels, channels, d.out, pixels};
+        w.kernel_h = int(Kernel.d);
+        w.stride_h = int(stride.d);
+        w.pad_top = d.before;
+        w.pad_bottom = d.after;
+        w.count_padding = Options.count_padding;
+        return w;
+    }
+
     template <Shape S>
     static constexpr auto pooled(symbol<S> x) {
-        constexpr size_t C = S::extent[0], D = S::extent[1];
-        static_assert(!pad.of_slice.causal, "castnet: pooling: causal padding is for sequences");
-        constexpr ir::window slice = [] {
-            ir::window w = make_window(int(C), int(S::extent[2]), int(S::extent[3]), int(C),
-                                       Kernel.of_slice(), stride.of_slice(), pad.of_slice, 1, 1);
-            w.images = int(D);
-            w.count_padding = Options.count_padding;
-            return w;
-        }();
+        static_assert(!pad.of_slice.causal, "castnet: max_pool3d and avg_pool3d: causal padding is "
+                                            "for sequences");
+        constexpr ir::window slice = window_of_slice<S>();
         constexpr int pixels = slice.out_height * slice.out_width;
-        constexpr ir::window depth = [] {
-            auto const d = detail::along_depth(D, Kernel.d, stride.d, pad, 1);
-            ir::window w{int(C), int(D), pixels, int(C), d.out, pixels};
-            w.kernel_h = int(Kernel.d);
-            w.stride_h = int(stride.d);
-            w.pad_top = d.before;
-            w.pad_bottom = d.after;
-            w.count_padding = Options.count_padding;
-            return w;
-        }();
+        constexpr ir::window depth = window_of_depth<S>(pixels);
+        constexpr size_t C = S::extent[0], D = S::extent[1];
         constexpr bool fits = pixels > 0 && depth.out_height > 0;
         static_assert(fits || kernel_within<kernel<Kernel.d, Kernel.h, Kernel.w>, S>,
-                      "castnet: pooling: the kernel is larger than its input (channels, depth, "
+                      "castnet: max_pool3d and avg_pool3d: the kernel is larger than the input "
+                      "(channels, depth, "
                       "height, width); see kernel_within<kernel<depth, height, width>, input "
                       "shape>");
         constexpr size_t H = fits ? size_t(slice.out_height) : 1,

@@ -27,8 +27,8 @@ struct prelu_layer {
         scope_guard const scope{g, layer_kind{name}};
         using weights = shape<PerChannel ? channels_of<S> : 1>;
         auto const slope = new_parameter<weights>(g, "weight", {role::vector, start});
-        if constexpr (PerChannel && is_image<S>) {
-            return where(greater(x, 0), x, along_channels(slope) * x);
+        if constexpr (PerChannel) {
+            return where(greater(x, 0), x, along_channels<S>(slope) * x);
         } else {
             return where(greater(x, 0), x, slope * x);
         }

@@ -16,7 +16,7 @@ struct flatten_layer {
     constexpr auto operator()(symbol<S> x) const {
         if constexpr (S::rank == 1) {
             return x;
-        } else if constexpr (is_image<S>) {
+        } else if constexpr (channels_first<S>) {
             return flattened<S>{reshaped(x, shape<S::count>{}), x.id};
         } else {
             return reshaped(x, shape<S::count>{});

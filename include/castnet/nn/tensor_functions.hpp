@@ -13,7 +13,7 @@
 namespace castnet {
 
 template <class S, size_t... Axes>
-inline constexpr bool can_reduce_axes = !is_image<S> && detail::has_distinct_axes<S, Axes...>;
+inline constexpr bool can_reduce_axes = !channels_first<S> && detail::has_distinct_axes<S, Axes...>;
 
 namespace detail {
 
@@ -277,7 +277,7 @@ inline constexpr bool can_broadcast_to =
 template <size_t... Extents, class S>
 constexpr auto broadcast_to(symbol<S> x) {
     using result =
-        detail::shape_in<is_image<S> ? memory_order::channels_last : memory_order::row_major,
+        detail::shape_in<channels_first<S> ? memory_order::channels_last : memory_order::row_major,
                          Extents...>;
     static_assert(can_broadcast_to<S, result>,
                   "castnet: broadcast_to: a tensor is repeated along axes of one element, all but "
@@ -293,7 +293,7 @@ constexpr auto flip(symbol<S> x) {
 }
 
 template <class S, size_t Axis>
-inline constexpr bool can_add_axis = Axis <= S::rank && !is_image<S>;
+inline constexpr bool can_add_axis = Axis <= S::rank && !channels_first<S>;
 
 // With an additional axis of extent 1 at this place.
 template <size_t Axis, class S>
@@ -313,7 +313,7 @@ template <class S, size_t Axis>
 inline constexpr bool can_squeeze_axis = false;
 template <class S, size_t Axis>
     requires(Axis < S::rank)
-inline constexpr bool can_squeeze_axis<S, Axis> = S::extent[Axis] == 1 && !is_image<S>;
+inline constexpr bool can_squeeze_axis<S, Axis> = S::extent[Axis] == 1 && !channels_first<S>;
 
 // Without an axis whose extent is 1.
 template <size_t Axis, class S>
@@ -331,7 +331,7 @@ constexpr auto squeeze(symbol<S> x) {
 // The part at position i of an axis, which disappears.
 template <size_t Axis, class S>
 constexpr auto select(symbol<S> x, size_t i) {
-    static_assert(!is_image<S> || Axis == 0,
+    static_assert(!channels_first<S> || Axis == 0,
                   "castnet: select takes a channel of an image, select<0>(x, i), not a row or a "
                   "column: crop2d takes these");
     x.g->expect(i < S::extent[Axis], mistake::position_beyond_axis);

@@ -39,13 +39,19 @@ struct padding3 {
 
 namespace detail {
 
+// In the order in memory of a volume.
+template <Shape S>
+constexpr auto as_volume(symbol<S> x) {
+    return reshaped(x, volume<S::extent[0], S::extent[1], S::extent[2], S::extent[3]>{});
+}
+
 template <Shape S, class F>
 constexpr auto over_volume(symbol<S> x, F layer) {
-    static_assert(is_volume<S>, "castnet: convolution, pooling and up-sampling in three dimensions "
-                                "need a volume (channels, depth, height, width); see "
-                                "is_volume<input shape>");
+    static_assert(is_volume<S>,
+                  "castnet: pooling and up-sampling in three dimensions need a volume (channels, "
+                  "depth, height, width); see is_volume<input shape>");
     if constexpr (is_volume<S>) {
-        return layer(reshaped(x, volume<S::extent[0], S::extent[1], S::extent[2], S::extent[3]>{}));
+        return layer(as_volume(x));
     } else {
         return x;
     }

@@ -15,12 +15,12 @@ namespace castnet {
 template <class Expected, class Given>
 inline constexpr bool inputs_fit = std::is_same_v<Expected, Given>;
 template <class Expected, class Given>
-inline constexpr bool target_fits = std::is_same_v<Expected, Given>;
+inline constexpr bool target_fits = std::is_same_v<logical_shape<Expected>, logical_shape<Given>>;
 
 // Classes, so that every compiler prints their arguments.
 template <size_t Number, class Expected, class Given>
 struct target_number_fits {
-    static_assert(std::is_same_v<Expected, Given>,
+    static_assert(target_fits<Expected, Given>,
                   "castnet: a target of the data set is of another kind than the loss compares "
                   "the output with; see target_number_fits<number, expected, given>");
     static constexpr bool checked = true;

@@ -64,7 +64,7 @@ using outputs_of = typename traced_outputs<Network>::shapes;
 // or for each pixel of an image (classes, height, width).
 template <class S, size_t... Axis>
 constexpr auto labels_of(std::index_sequence<Axis...>) {
-    constexpr size_t skipped = is_image<S> ? 1 : 0;
+    constexpr size_t skipped = channels_first<S> ? 1 : 0;
     return data::label<channels_of<S>, S::extent[Axis + skipped]...>{};
 }
 template <class S>

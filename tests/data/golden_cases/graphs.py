@@ -82,7 +82,7 @@ class TwoInputs(nn.Module):
 def randomize_batch_norms(model):
     """Scales of 1 and shifts of 0 would hide mistakes."""
     for module in model.modules():
-        if isinstance(module, nn.BatchNorm2d):
+        if isinstance(module, (nn.BatchNorm2d, nn.BatchNorm3d)):
             nn.init.uniform_(module.weight, 0.5, 1.5)
             nn.init.uniform_(module.bias, -0.5, 0.5)
 

@@ -1,8 +1,11 @@
 """Layers of volumes (channels, depth, height, width): outputs and gradients, batch of 4, float64."""
 
+import torch
 import torch.nn.functional as F
+from torch import nn
 
 from .golden_file import GoldenFile
+from .graphs import record
 from .layers import BATCH, random
 
 VOLUME = (2, 4, 5, 3)
@@ -55,6 +58,21 @@ POOLINGS = {
 }
 
 
+class UShaped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv3d(1, 4, 3, padding=1)
+        self.norm = nn.BatchNorm3d(4)
+        self.bottom = nn.Conv3d(4, 8, 3, padding=1)
+        self.up = nn.ConvTranspose3d(8, 4, 2, stride=2)
+        self.head = nn.Conv3d(8, 1, 1)
+
+    def forward(self, x):
+        skip = F.relu(self.norm(self.down(x)))
+        x = F.relu(self.bottom(F.max_pool3d(skip, 2)))
+        return self.head(torch.cat([F.relu(self.up(x)), skip], dim=1))
+
+
 def convolution(golden, case, function, weight, filters, **arguments):
     golden.begin(case, arguments)
     inputs = dict(input=random(BATCH, *VOLUME), weight=random(*weight), bias=random(filters))
@@ -75,4 +93,13 @@ def generate():
         golden.begin(case)
         x = random(BATCH, *VOLUME)
         golden.put_gradients(case, function(x), dict(input=x))
+    record(
+        golden,
+        "u_shaped",
+        UShaped,
+        F.binary_cross_entropy_with_logits,
+        lambda: dict(input=torch.randn(4, 1, 4, 6, 4)),
+        lambda: torch.randint(0, 2, (4, 1, 4, 6, 4)).double(),
+        weight=[1.0, 0.0, 2.0, 0.5],
+    )
     return golden

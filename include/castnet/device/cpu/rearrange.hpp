@@ -72,7 +72,12 @@ void copy_rows(pixel_rows const& read, T const* from, std::ptrdiff_t from_width,
     } else if (channels >= width / 2) {
         each([=](T const* x, T* y) { copy_vectors<width / 2>(x, channels, y); });
     } else {
-        each([=](T const* x, T* y) { std::copy_n(x, channels, y); });
+        each([=](T const* x, T* y) {
+            for (std::ptrdiff_t i = 0; i < channels; ++i) {
+                CASTNET_OPAQUE(i); // or the compiler calls memcpy
+                y[i] = x[i];
+            }
+        });
     }
 }
 

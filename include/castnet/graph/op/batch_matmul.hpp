@@ -22,7 +22,7 @@ using with_matrix = decltype(replace_matrix<S, Rows, Columns>(
     std::make_index_sequence<(S::rank >= 2 ? S::rank - 2 : 0)>{}));
 
 template <Shape S>
-inline constexpr bool has_matrices = S::rank >= 2 && !is_image<S>;
+inline constexpr bool has_matrices = S::rank >= 2 && !channels_first<S>;
 template <Shape S>
 inline constexpr size_t matrix_rows = S::extent[S::rank >= 2 ? S::rank - 2 : 0];
 template <Shape S>

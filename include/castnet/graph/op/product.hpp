@@ -30,14 +30,14 @@ constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
 // The last axis of x, which is no image, times a parameter of role::dense_weight and logical shape
 // (units, features). (Of two activations: graph/op/batch_matmul.hpp.)
 template <Shape S, size_t Units, size_t Features>
-    requires(S::rank > 0 && !is_image<S> && channels_of<S> == Features)
+    requires(S::rank > 0 && !channels_first<S> && channels_of<S> == Features)
 constexpr auto matmul(symbol<S> x, symbol<shape<Units, Features>> weight) {
     return detail::matmul<with_channels<S, Units>>(x, weight);
 }
 
 // A window slides over the pixels of an image and the steps of a sequence.
 template <class S>
-inline constexpr bool slides_over = is_image<S> || S::rank == 2;
+inline constexpr bool slides_over = channels_first<S> || S::rank == 2;
 
 // Cross-correlation with a parameter of role::conv_weight and logical shape (filters, channels /
 // groups, height, width) or, over a sequence, (filters, channels / groups, time).

@@ -30,6 +30,16 @@ template <size_t C>
 constexpr symbol<shape<C, 1, 1>> along_channels(symbol<shape<C>> x) {
     return {x.g, x.id};
 }
+// The same beside tensors of shape S: (C, 1, 1) beside images, (C, 1, 1, 1) beside volumes, (C)
+// beside what has its channels in the last axis.
+template <Shape S, size_t C>
+constexpr auto along_channels(symbol<shape<C>> x) {
+    if constexpr (channels_first<S>) {
+        return symbol<detail::channels_alone<S, C>>{x.g, x.id};
+    } else {
+        return x;
+    }
+}
 
 template <>
 struct operation<op::reshape> {

@@ -44,7 +44,7 @@ constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values
 
 // The last axis of x times each row of a table: (time, columns) gives (time, rows).
 template <Shape S, size_t Rows, size_t Columns>
-    requires(S::rank > 0 && !is_image<S> && channels_of<S> == Columns)
+    requires(S::rank > 0 && !channels_first<S> && channels_of<S> == Columns)
 constexpr auto times_rows(symbol<S> x, symbol<shape<Rows, Columns>> table) {
     ir::graph& g = *x.g;
     // As a product reads a weight: its memory is that of an image with a channel for each row.
