@@ -12,6 +12,7 @@
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
+#include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/channel_shuffle.hpp>
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>

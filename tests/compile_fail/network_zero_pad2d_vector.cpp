@@ -1,5 +1,5 @@
 // Borders are those of images.
-// expect: castnet: zero_pad2d and crop2d need an image \(channels, height, width\)
+// expect: castnet: padding and cropping in two dimensions, such as zero_pad2d and crop2d, need an image
 // expect: is_image<.*shape<784>
 // expect: at_layer<0,
 #include <castnet/castnet.hpp>

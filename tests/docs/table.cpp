@@ -36,8 +36,8 @@ using of_images = sequential<
     stochastic_depth<0.2>, gaussian_noise<0.1>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
-    zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),
-    adaptive_avg_pool2d<size2{7, 5}>>;
+    zero_pad2d<sides{1, 2, 3, 0}>, reflection_pad2d<1>, replication_pad2d<1>, circular_pad2d<1>,
+    crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(), adaptive_avg_pool2d<size2{7, 5}>>;
 
 using of_volumes =
     sequential<input<1, 8, 8, 8>, conv3d<32, 3, conv3{.padding = same}>, upsample3d<2>,
@@ -96,8 +96,9 @@ using text_layers =
     sequential<input_ids<20'000, 200>, embedding<20'000, 64>, conv1d<64, 3, conv{.padding = same}>,
                max_pool1d<2>, avg_pool1d<2>, conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
                conv_transpose1d<32, 4, conv_transpose{.stride = 2}>, upsample1d<2>,
-               upsample1d<2>.linear(), reverse<0>, dense<64>, shared<"words", tied_output<20'000>>,
-               global_max_pool1d>;
+               upsample1d<2>.linear(), reverse<0>, reflection_pad<0, 2, 1>,
+               replication_pad<0, 2, 1>, circular_pad<0, 2, 1>, dense<64>,
+               shared<"words", tied_output<20'000>>, global_max_pool1d>;
 struct parts {
     constexpr auto operator()(auto words, auto lengths) const {
         auto const x = words | embedding<20'000, 64>.padding_idx(0);

@@ -1,5 +1,6 @@
 // Layers of images beyond convolution and pooling, against PyTorch and against finite differences.
 #include <castnet/nn/adaptive_pooling.hpp>
+#include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/depthwise_conv2d.hpp>
 #include <castnet/nn/dropout.hpp>
@@ -92,6 +93,9 @@ TEST_CASE("borders") {
     static constexpr cn::sides around{1, 2, 3, 0};
     as_torch(run_of<cn::zero_pad2d<around>, image>(), "zero_pad2d_1_2_3_0");
     as_torch(run_of<cn::crop2d<around>, image>(), "crop2d_1_2_3_0");
+    as_torch(run_of<cn::reflection_pad2d<around>, image>(), "reflection_pad2d_1_2_3_0");
+    as_torch(run_of<cn::replication_pad2d<around>, image>(), "replication_pad2d_1_2_3_0");
+    as_torch(run_of<cn::circular_pad2d<around>, image>(), "circular_pad2d_1_2_3_0");
 }
 
 TEST_CASE("rectifiers with learned slopes") {

@@ -1,5 +1,6 @@
 // Layers of sequences (time, features), against PyTorch and finite differences.
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/network.hpp>
@@ -106,13 +107,16 @@ TEST_CASE("the gradients of conv_transpose1d") {
     against_finite_differences(run_of<conv_transpose1d<1, 7>.no_bias(), shape<1, 2>, true, 3>());
 }
 
-TEST_CASE("pooling and up-sampling over time") {
+TEST_CASE("pooling, padding and up-sampling over time") {
     golden<cn::max_pool1d<2>>("max_pool1d_2");
     golden<cn::max_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
         "max_pool1d_kernel3_stride2_pad1");
     golden<cn::avg_pool1d<2>>("avg_pool1d_2");
     golden<cn::avg_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
         "avg_pool1d_kernel3_stride2_pad1");
+    golden<cn::reflection_pad<0, 8, 3>>("reflection_pad1d_8_3");
+    golden<cn::replication_pad<0, 0, 2>>("replication_pad1d_0_2");
+    golden<cn::circular_pad<0, 9, 0>>("circular_pad1d_9_0");
     golden<cn::upsample1d<4>>("upsample1d_4");
     golden<cn::upsample1d<3>.linear()>("upsample1d_linear_3");
     against_finite_differences(run_of<cn::global_avg_pool1d, shape<5, 3>>());

@@ -95,3 +95,19 @@ TEST_CASE("a network of volumes") {
                                   cn::flatten, cn::dense<3>>;
     against_finite_differences(layer_of<cn::block<down, up>, shape<1, 4, 6, 4>, true, 3>::make());
 }
+
+TEST_CASE("flattened volumes are in logical order") {
+    using net = cn::sequential<cn::input<2, 2, 3, 2>, conv3d<2, 1>.no_bias(), cn::flatten,
+                               cn::dense<24>.no_bias()>;
+    check::values one(24 * 24), x;
+    for (std::size_t i = 0; i < 24; ++i) {
+        one[i * 25] = 1;
+        x.push_back(double(i));
+    }
+    layer_run r = layer_run::of<net, false, 1>();
+    r.set("0.weight", {1, 0, 0, 1});
+    r.set("2.weight", one);
+    r.set_input(x);
+    r.run();
+    CHECK(r.output() == x);
+}

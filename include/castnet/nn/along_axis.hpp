@@ -169,7 +169,7 @@ constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
 
 template <size_t Axis, class First, class... More>
 inline constexpr bool can_stack =
-    Axis <= First::rank && !is_image<First> && (std::is_same_v<First, More> && ...);
+    Axis <= First::rank && !channels_first<First> && (std::is_same_v<First, More> && ...);
 
 // Tensors of one shape as one, with a new axis in front of this one: stack<0>(a, b) of sequences is
 // (2, time, features) and no image.

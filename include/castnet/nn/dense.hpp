@@ -12,7 +12,7 @@
 namespace castnet {
 
 template <class Input>
-inline constexpr bool dense_takes = Input::rank > 0 && !is_image<Input>;
+inline constexpr bool dense_takes = Input::rank > 0 && !channels_first<Input>;
 
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {

@@ -64,7 +64,7 @@ template <size_t Vocabulary, size_t Dimension>
 inline constexpr embedding_layer<Vocabulary, Dimension> embedding{};
 
 template <class Input>
-inline constexpr bool tied_output_takes = Input::rank > 0 && !is_image<Input>;
+inline constexpr bool tied_output_takes = Input::rank > 0 && !channels_first<Input>;
 
 // x times each row of an embedding's table: the logits of a language model whose output has the
 // same weights as its input (Press & Wolf 2017). Both stand in shared<…> of one name:

@@ -26,8 +26,9 @@ namespace detail {
 
 template <Shape S, class F>
 constexpr auto with_borders(symbol<S> x, F layer) {
-    static_assert(is_image<S>, "castnet: zero_pad2d and crop2d need an image (channels, height, "
-                               "width); see is_image<input shape>");
+    static_assert(is_image<S>,
+                  "castnet: padding and cropping in two dimensions, such as zero_pad2d and crop2d, "
+                  "need an image (channels, height, width); see is_image<input shape>");
     if constexpr (is_image<S>) {
         return layer(x);
     } else {

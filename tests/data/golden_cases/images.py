@@ -31,6 +31,9 @@ WITHOUT_PARAMETERS = {
     "adaptive_max_pool2d_5x3": lambda x: F.adaptive_max_pool2d(x, (5, 3)),
     "zero_pad2d_1_2_3_0": lambda x: F.pad(x, (3, 0, 1, 2)),
     "crop2d_1_2_3_0": lambda x: x[:, :, 1:-2, 3:],
+    "reflection_pad2d_1_2_3_0": lambda x: F.pad(x, (3, 0, 1, 2), mode="reflect"),
+    "replication_pad2d_1_2_3_0": lambda x: F.pad(x, (3, 0, 1, 2), mode="replicate"),
+    "circular_pad2d_1_2_3_0": lambda x: F.pad(x, (3, 0, 1, 2), mode="circular"),
 }
 
 

@@ -35,6 +35,9 @@ POOLINGS = {
     "avg_pool1d_kernel3_stride2_pad1": lambda x: F.avg_pool1d(
         x, 3, 2, 1, count_include_pad=False
     ),
+    "reflection_pad1d_8_3": lambda x: F.pad(x, (8, 3), mode="reflect"),
+    "replication_pad1d_0_2": lambda x: F.pad(x, (0, 2), mode="replicate"),
+    "circular_pad1d_9_0": lambda x: F.pad(x, (9, 0), mode="circular"),
     "upsample1d_4": lambda x: F.interpolate(x, scale_factor=4),
     "upsample1d_linear_3": lambda x: F.interpolate(x, scale_factor=3, mode="linear"),
 }
