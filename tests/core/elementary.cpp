@@ -1,4 +1,5 @@
 // The elementary functions: accuracy, special values, and the same bits in vectors as alone.
+#include <castnet/core/arctangent.hpp>
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
@@ -41,6 +42,7 @@ CASTNET_TEST_FUNCTION(tanh, 3)
 CASTNET_TEST_FUNCTION(erf, 3)
 CASTNET_TEST_FUNCTION(sin, 2.5)
 CASTNET_TEST_FUNCTION(cos, 2.5)
+CASTNET_TEST_FUNCTION(atan, 3)
 #undef CASTNET_TEST_FUNCTION
 
 template <class Number>
@@ -75,6 +77,27 @@ struct pow_function {
     template <class T>
     static T exactly(T x) {
         return std::pow(x, exponent(x));
+    }
+};
+
+// Angles of points whose second coordinate depends on the bits of the first.
+template <class Number>
+struct atan2_function {
+    static constexpr char const* name = "atan2";
+    static constexpr double most = 3;
+    template <class T>
+    static T other(T y) {
+        auto const bits = elementary::float_bits<Number>::of(static_cast<Number>(y));
+        auto const number = static_cast<Number>(static_cast<int>(bits % 4001) - 2000);
+        return T(static_cast<Number>(y) * number / Number(100));
+    }
+    template <class T>
+    static T of(T y) {
+        return elementary::atan2(y, other(y));
+    }
+    template <class T>
+    static T exactly(T y) {
+        return std::atan2(y, other(y));
     }
 };
 
@@ -145,6 +168,8 @@ void check_all(std::vector<T> const& x) {
     check<erf_function, Exact>(x);
     check<sin_function, Exact>(x);
     check<cos_function, Exact>(x);
+    check<atan_function, Exact>(x);
+    check<atan2_function<T>, Exact>(x);
     check<sigmoid_function<T>, Exact>(x);
     check<pow_function<T>, Exact>(x);
 }
@@ -287,4 +312,27 @@ TEST_CASE_TEMPLATE("powers of 1/2 and -1 are square roots and quotients", T, flo
     }
     T const below = std::nextafter(T(1), T(0)); // whose root is nearest to the middle
     CHECK(same(elementary::pow(below, T(0.5)), std::sqrt(below)));
+}
+
+TEST_CASE_TEMPLATE("angles on the axes are those of the C library", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    T const some[] = {0,
+                      T(-0.0),
+                      1,
+                      -1,
+                      limits::infinity(),
+                      -limits::infinity(),
+                      limits::max(),
+                      limits::lowest(),
+                      limits::denorm_min(),
+                      limits::quiet_NaN()};
+    for (T const y : some) {
+        for (T const x : some) {
+            T const found = elementary::atan2(y, x), expected = std::atan2(y, x);
+            INFO("the angle of (" << x << ", " << y << ")");
+            bool const both = std::isnan(found) && std::isnan(expected);
+            CHECK((both || (std::fabs(found - expected) <= 4 * limits::epsilon() &&
+                            std::signbit(found) == std::signbit(expected))));
+        }
+    }
 }

@@ -145,6 +145,11 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::all(cn::maximum(p, q)));
     CHECK(array_equal(cn::tensor<int, cn::shape<3, 3>>{a * 10}, cn::floor(a * 10)));
     CHECK(cn::max(b - 0.5 * cn::floor(b / 0.5)) < 0.5);
+    CHECK(cn::max(cn::atan2(a, b)) < 3.15);
+    CHECK(cn::max(cn::asin(cn::sin(b))) < 1.58);
+    CHECK(cn::max(cn::atan(b)) < 1.58);
+    CHECK(cn::max(cn::acos(cn::tanh(b))) < 3.15);
+    CHECK(cn::max(cn::tan(b) * cn::cos(b)) < 1.01);
     CHECK(cn::all(cn::isfinite(a)));
     CHECK_FALSE(cn::any<0>(cn::isnan(a))(0));
     CHECK(cn::logsumexp<1>(a)(0) > 0);

@@ -91,6 +91,10 @@ TEST_CASE("functions of one number") {
     of_one<fn::rsqrt>("rsqrt");
     of_one<fn::sin>("sin");
     of_one<fn::cos>("cos");
+    of_one<fn::tan>("tan");
+    of_one<fn::asin>("asin");
+    of_one<fn::acos>("acos");
+    of_one<fn::atan>("atan");
     of_one<fn::erf>("erf");
 }
 
@@ -124,6 +128,7 @@ TEST_CASE("functions of several numbers") {
     of_several<fn::multiply_add>("multiply_add");
     of_several<fn::lerp>("lerp");
     of_several<fn::pow>("pow");
+    of_several<fn::atan2>("atan2");
 }
 
 TEST_CASE("powers of negative bases, and a choice") {

@@ -41,6 +41,11 @@ inline constexpr elementwise<fn::rsqrt> rsqrt{};
 inline constexpr elementwise<fn::pow> pow{};
 inline constexpr elementwise<fn::sin> sin{};
 inline constexpr elementwise<fn::cos> cos{};
+inline constexpr elementwise<fn::tan> tan{};
+inline constexpr elementwise<fn::asin> asin{};
+inline constexpr elementwise<fn::acos> acos{};
+inline constexpr elementwise<fn::atan> atan{};
+inline constexpr elementwise<fn::atan2> atan2{};
 inline constexpr elementwise<fn::erf> erf{};
 
 inline constexpr elementwise<fn::relu> relu{};

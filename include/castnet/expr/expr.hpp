@@ -11,3 +11,4 @@
 #include <castnet/expr/normalize.hpp>
 #include <castnet/expr/rectifier.hpp>
 #include <castnet/expr/rounding.hpp>
+#include <castnet/expr/trigonometry.hpp>

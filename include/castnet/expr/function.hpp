@@ -54,6 +54,8 @@ enum class fn : std::uint8_t {
     logistic_loss,
     // normalize.hpp
     normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance, softmax,
+    // trigonometry.hpp, as sin and cos are
+    tan, asin, acos, atan, atan2,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

@@ -1,4 +1,4 @@
-// Exponentials, logarithms, powers and trigonometry as element-wise functions. Derivatives use
+// Exponentials, logarithms and powers as element-wise functions. Derivatives use
 // the value y where they can: then the input need not be kept for the backward pass.
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/power.hpp>
 #include <castnet/core/select.hpp>
-#include <castnet/core/sine.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -113,32 +112,6 @@ struct function<fn::pow> : derivative_reads<0b011, 0b101> {
         } else {
             return select((base == T(0)) & (y <= T(1)), T(0), T(y * value_of<fn::log>(base)));
         }
-    }
-};
-
-template <>
-struct function<fn::sin> : derivative_reads<0b01> {
-    static constexpr char const* name = "sin";
-    template <class T>
-    CASTNET_HD static constexpr T value(T x) {
-        return elementary::sin(x);
-    }
-    template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
-        return value_of<fn::cos>(x);
-    }
-};
-
-template <>
-struct function<fn::cos> : derivative_reads<0b01> {
-    static constexpr char const* name = "cos";
-    template <class T>
-    CASTNET_HD static constexpr T value(T x) {
-        return elementary::cos(x);
-    }
-    template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
-        return -value_of<fn::sin>(x);
     }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/arctangent.hpp>
 #include <castnet/core/power.hpp>
 #include <castnet/core/sine.hpp>
 #include <castnet/core/square_root.hpp>
@@ -97,6 +98,49 @@ struct block_function<fn::cos> {
     CASTNET_ALWAYS_INLINE static void take(T* x) {
         take_turns<fn::cos, Count>(x, [](T one) __attribute__((always_inline)) {
             return elementary::cosine_of_few_turns(one);
+        });
+    }
+};
+
+template <>
+struct block_function<fn::tan> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_turns<fn::tan, Count>(x, [](T one) __attribute__((always_inline)) {
+            return elementary::sine_of_few_turns(one) / elementary::cosine_of_few_turns(one);
+        });
+    }
+};
+
+// f(x, sqrt(1 - x^2)) of the numbers in x.
+template <size_t Count, class T, class F>
+CASTNET_ALWAYS_INLINE void take_on_circle(T* x, F const& f) {
+    alignas(64) T other[Count];
+    for (size_t i = 0; i != Count; ++i) {
+        other[i] = (T(1) - x[i]) * (T(1) + x[i]);
+    }
+    block_function<fn::sqrt>::take<Count>(other);
+    for (size_t i = 0; i != Count; ++i) {
+        x[i] = f(x[i], other[i]);
+    }
+}
+
+template <>
+struct block_function<fn::asin> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_on_circle<Count>(x, [](T sine, T cosine) __attribute__((always_inline)) {
+            return elementary::atan2(sine, cosine);
+        });
+    }
+};
+
+template <>
+struct block_function<fn::acos> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_on_circle<Count>(x, [](T cosine, T sine) __attribute__((always_inline)) {
+            return elementary::atan2(sine, cosine);
         });
     }
 };
