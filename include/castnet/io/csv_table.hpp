@@ -45,6 +45,10 @@ public:
     // the same name, and the table fits into memory.
     csv_table(source& in, csv_options options = {}) try
         : file_{in.file()}, options_{std::move(options)} {
+        if (std::string_view{"\"\r\n"}.find(options_.separator) != std::string_view::npos) {
+            throw file_error(file_, "csv_options::separator is a quote or an end of a line, "
+                                    "expected the mark between two cells");
+        }
         text_ = std::make_shared<bytes const>(in.read_all(options_.most_bytes));
         parse();
     } catch (std::bad_alloc const&) {
@@ -186,10 +190,21 @@ private:
             for (std::string const& name : names_) {
                 append(all, {all.empty() ? "" : ", ", detail::shown(name)});
             }
-            throw file_error(file_,
-                             {"there is no column ", detail::shown(column), "; there are ", all});
+            throw file_error(file_, {"there is no column ", detail::shown(column), "; there are ",
+                                     all, hint_at_separator()});
         }
         return static_cast<size_t>(found - names_.begin());
+    }
+
+    // Where all of the first line is one name, because another mark is between its cells.
+    [[gnu::noinline]] std::string hint_at_separator() const {
+        size_t const at = names_.size() == 1 ? names_[0].find_first_of(marks) : std::string::npos;
+        return at == std::string::npos ? "" : hint_at_separator(names_[0][at]);
+    }
+    [[gnu::noinline]] static std::string hint_at_separator(char mark) {
+        return string_of({"; if cells are separated by ",
+                          mark == '\t' ? std::string{"tabs"} : detail::shown({&mark, 1}),
+                          ", set csv_options::separator"});
     }
 
     [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
@@ -280,8 +295,9 @@ private:
                 }
             }
             if (line.size() != width) {
-                throw file_error(file_, {"line ", first, ": found ", line.size(),
-                                         " cells, expected ", width, " as in the first line"});
+                throw file_error(file_,
+                                 {"line ", first, ": found ", line.size(), " cells, expected ",
+                                  width, " as in the first line", hint_at_separator()});
             }
             cells_.insert(cells_.end(), line.begin(), line.end());
         }
@@ -292,7 +308,9 @@ private:
         std::sort(sorted.begin(), sorted.end());
         auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
         if (twice != sorted.end()) {
-            throw file_error(file_, {"two columns have the name ", detail::shown(*twice)});
+            throw file_error(
+                file_, {"two columns have the name ", detail::shown(*twice),
+                        "; if the first line holds no names, set csv_options::header to false"});
         }
     }
 
@@ -319,8 +337,10 @@ private:
                     size_t(std::count(rest.begin(), rest.begin() + std::ptrdiff_t(end), '\n'));
                 if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
                     rest[end] != '\r') {
+                    bool const is_mark = marks.find(rest[end]) != marks.npos;
                     throw file_error(file_,
-                                     {"line ", number, ": found text after the quotes of a cell"});
+                                     {"line ", number, ": found text after the quotes of a cell",
+                                      is_mark ? hint_at_separator(rest[end]) : ""});
                 }
             } else {
                 while (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
@@ -340,6 +360,8 @@ private:
             return;
         }
     }
+
+    static constexpr std::string_view marks = ",;\t|"; // separators that files often have
 
     std::string file_;
     csv_options options_;
