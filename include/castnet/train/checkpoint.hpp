@@ -52,7 +52,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
                       std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     tensor_list<typename Model::value_type> list;
-    add_parameters(list, t.model());
+    add_parameters(list, t.model(), file);
     for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p) { list.add(slot_name(k, p), p, t.slot(k, p)); });
     for (io::stored_tensor const& each : list.tensors()) {
