@@ -1,22 +1,27 @@
 // Tests for finite numbers and for NaN that -ffast-math does not remove.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/float_bits.hpp>
 
 #include <bit>
-#include <cstdint>
 
 namespace castnet::detail {
 
-inline constexpr std::uint64_t exponent_of_double = 0x7ff0'0000'0000'0000;
+template <elementary::Binary T>
+inline constexpr auto exponent_bits =
+    ~(elementary::float_bits<T>::mantissa | elementary::float_bits<T>::sign);
 
-constexpr bool is_finite(double x) {
-    return (std::bit_cast<std::uint64_t>(x) & exponent_of_double) != exponent_of_double;
+// By reference, since clang takes what is passed by value for finite.
+template <elementary::Binary T>
+constexpr bool is_finite(T const& x) {
+    using bits = elementary::float_bits<T>;
+    return (std::bit_cast<typename bits::type>(x) & exponent_bits<T>) != exponent_bits<T>;
 }
 
-constexpr bool is_nan(double x) {
-    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    return (std::bit_cast<std::uint64_t>(x) & ~sign) > exponent_of_double;
+template <elementary::Binary T>
+constexpr bool is_nan(T const& x) {
+    using bits = elementary::float_bits<T>;
+    return (std::bit_cast<typename bits::type>(x) & ~bits::sign) > exponent_bits<T>;
 }
 
 } // namespace castnet::detail

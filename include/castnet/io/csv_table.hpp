@@ -1,6 +1,7 @@
 // Reader of tables in comma-separated values (RFC 4180), as spreadsheets and pandas write them.
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/detail/byte_order_mark.hpp>
@@ -85,7 +86,8 @@ public:
         for (size_t row = 0; row < rows(); ++row) {
             for (size_t const number : numbers) {
                 double const found = value(row, number);
-                if (std::isfinite(found) && std::abs(found) > std::numeric_limits<float>::max()) {
+                if (castnet::detail::is_finite(found) &&
+                    std::abs(found) > std::numeric_limits<float>::max()) {
                     fail(row, number, string_of({"found ", found, ", beyond the range of float"}));
                 }
                 values.push_back(static_cast<float>(found));
@@ -248,7 +250,8 @@ private:
                      {"found ", detail::shown(whole), ", expected a number",
                       has_comma ? " with a point before its fraction and no other mark" : ""}));
         }
-        return std::isnan(number) ? missing(row, column) : number; // however it is spelt
+        bool const is_nan = castnet::detail::is_nan(number); // however it is spelt
+        return is_nan ? missing(row, column) : number;
     }
 
     [[gnu::noinline]] double missing(size_t row, size_t column) const {

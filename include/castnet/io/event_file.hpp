@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/crc32.hpp>
 #include <castnet/io/detail/make_folder.hpp>
@@ -88,7 +89,7 @@ public:
         double least = 0, greatest = 0, sum = 0, squares = 0, count = 0;
         for (T const each : values) {
             auto const value = static_cast<double>(each);
-            if (std::isfinite(value)) {
+            if (castnet::detail::is_finite(value)) {
                 least = count == 0 ? value : std::min(least, value);
                 greatest = count == 0 ? value : std::max(greatest, value);
                 sum += value;
@@ -107,7 +108,7 @@ public:
         }
         for (T const each : values) {
             auto const value = static_cast<double>(each);
-            if (std::isfinite(value)) {
+            if (castnet::detail::is_finite(value)) {
                 double const share = range > 0 ? (value / 2 - least / 2) / range : 0;
                 ++counts[std::min(static_cast<size_t>(share * bins), bins - 1)];
             }

@@ -2,6 +2,7 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
@@ -69,7 +70,7 @@ private:
         if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
             return true;
         } else if constexpr (std::floating_point<T>) {
-            return !std::isfinite(x) || std::abs(x) <= std::numeric_limits<T>::max();
+            return !castnet::detail::is_finite(x) || std::abs(x) <= std::numeric_limits<T>::max();
         } else if constexpr (std::floating_point<From>) {
             double const whole = std::trunc(double{x});
             double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);

@@ -37,8 +37,8 @@ template <class T>
 [[gnu::noinline]] void check_numbers(std::string const& file, std::string const& name,
                                      std::vector<T> const& values, bool not_negative,
                                      char const* advice) {
-    for (T const x : values) {
-        if (!is_finite(double(x)) || (not_negative && x < 0)) {
+    for (T const& x : values) {
+        if (!is_finite(x) || (not_negative && x < 0)) {
             throw file_error(
                 file, {"tensor '", name, "' holds ", double(x), ", expected ",
                        not_negative ? "finite numbers that are not negative" : "finite numbers",

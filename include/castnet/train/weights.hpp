@@ -57,7 +57,7 @@ template <class T>
 [[gnu::noinline]] void refuse_nan(std::string const& file, std::string const& name,
                                   std::vector<T> const& values, char const* advice) {
     auto const nan =
-        std::find_if(values.begin(), values.end(), [](T const x) { return is_nan(double(x)); });
+        std::find_if(values.begin(), values.end(), [](T const& x) { return is_nan(x); });
     if (nan != values.end()) {
         throw file_error(file, {"tensor ", io::detail::shown(name), " holds nan as element ",
                                 nan - values.begin(), ": the training has diverged; ", advice});
