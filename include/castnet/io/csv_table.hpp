@@ -21,6 +21,7 @@ namespace castnet::io {
 
 struct csv_options {
     char separator = ',';
+    char decimal = '.'; // the mark before the fraction of a number
     bool header = true; // the first line names the columns; else they are "0", "1", …
     // Cells that hold no value, besides empty ones and, of numbers, every other way to write NaN.
     std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
@@ -234,9 +235,14 @@ private:
         if (text.front() == '+' && !text.starts_with("+-")) {
             text.remove_prefix(1);
         }
+        std::string digits{text};
+        for (char& c : digits) { // so that a point is no other mark, either
+            c = c == '.' ? options_.decimal : c == options_.decimal ? '.' : c;
+        }
         double number = 0;
-        auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-        bool const is_whole = end == text.data() + text.size();
+        char const* const last = digits.data() + digits.size();
+        auto const [end, failed] = std::from_chars(digits.data(), last, number);
+        bool const is_whole = end == last;
         if (failed == std::errc::result_out_of_range && is_whole) {
             fail(row, column,
                  string_of({"found ", detail::shown(whole),
@@ -244,11 +250,14 @@ private:
                             "bound, or leave the row out of the file"}));
         }
         if (failed != std::errc{} || !is_whole) {
-            bool const has_comma = text.find(',') != text.npos;
+            std::string advice;
+            if (text.find_first_of(".,") != text.npos) {
+                advice = string_of({" with '", options_.decimal,
+                                    "' before its fraction, see "
+                                    "csv_options::decimal, and no other mark"});
+            }
             fail(row, column,
-                 string_of(
-                     {"found ", detail::shown(whole), ", expected a number",
-                      has_comma ? " with a point before its fraction and no other mark" : ""}));
+                 string_of({"found ", detail::shown(whole), ", expected a number", advice}));
         }
         bool const is_nan = castnet::detail::is_nan(number); // however it is spelt
         return is_nan ? missing(row, column) : number;
