@@ -180,7 +180,10 @@ constexpr struct {
     in.fill(magic, "the NumPy header");
     constexpr unsigned char expected[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     if (!std::equal(expected, expected + 6, magic) || magic[6] < 1 || magic[6] > 3) {
-        throw file_error(in.file(), "byte 0: this is not a .npy file of version 1, 2 or 3");
+        constexpr unsigned char archive[] = {'P', 'K', 3, 4};
+        bool const is_npz = std::equal(archive, archive + 4, magic);
+        throw file_error(in.file(), {"byte 0: this is not a .npy file of version 1, 2 or 3",
+                                     is_npz ? ", but a ZIP archive: read it with read_npz" : ""});
     }
     size_t const size = magic[6] == 1 ? in.little<std::uint16_t>("the size of the NumPy header")
                                       : in.little<std::uint32_t>("the size of the NumPy header");
