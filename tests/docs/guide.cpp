@@ -519,6 +519,27 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/freeze]
     CHECK(training.frozen().empty());
 
+    check::temporary_path const one{"first_stage"}, two{"second_stage"};
+    std::string const &first = one.name, &second = two.name;
+    // [stages]
+    if (std::filesystem::exists(second)) {
+        cn::load(training, second);
+    } else {
+        if (std::filesystem::exists(first)) {
+            cn::load(training, first);
+        }
+        training.freeze("0.*");
+        training.fit(data, {.epochs = 5,
+                            .verbose = cn::verbosity::silent,
+                            .checkpoint = cn::checkpoint(training, first)});
+        training.unfreeze("*");
+    }
+    training.fit(data, {.epochs = 5,
+                        .verbose = cn::verbosity::silent,
+                        .checkpoint = cn::checkpoint(training, second)});
+    // [/stages]
+    CHECK(std::filesystem::exists(second));
+
     // [clip]
     auto clipped =
         cn::compile(model, cauchy, cn::clip_norm(cn::adam{.learning_rate = 1e-2}, 1), cn::mae);

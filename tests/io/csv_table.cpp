@@ -90,7 +90,8 @@ TEST_CASE("what is wrong is said with its place") {
     CHECK(refusal([] { table("a,b\n\"1\"x,2\n"); }) ==
           "castnet: t.csv: line 2: found text after the quotes of a cell");
     CHECK(refusal([] { table("a,a\n1,2\n"); }) ==
-          "castnet: t.csv: two columns have the name \"a\"");
+          "castnet: t.csv: two columns have the name \"a\"; if the first line holds no names, set "
+          "csv_options::header to false");
     CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
           "castnet: t.csv: row 1, column \"b\": found \"2x\", expected a number");
     CHECK(refusal([] { table("a,b\n1,2\n3,+-4\n").numbers("b"); }) ==
@@ -103,8 +104,8 @@ TEST_CASE("what is wrong is said with its place") {
     CHECK(refusal([] { table("a\n1e-400\n").numbers("a"); }) ==
           doctest::Contains("beyond the range of double"));
     CHECK(refusal([] { table("a;b\n1,5;2\n", {.separator = ';'}).numbers("a"); }) ==
-          "castnet: t.csv: row 1, column \"a\": found \"1,5\", expected a number with a point "
-          "before its fraction and no other mark");
+          "castnet: t.csv: row 1, column \"a\": found \"1,5\", expected a number with '.' "
+          "before its fraction, see csv_options::decimal, and no other mark");
     CHECK(refusal([] { table("a,b\n\"1\n2\",\"\n\"\n1\n"); }) ==
           "castnet: t.csv: line 5: found 1 cells, expected 2 as in the first line");
     CHECK(refusal([] {
@@ -118,6 +119,37 @@ TEST_CASE("what is wrong is said with its place") {
           "castnet: t.csv: there is no column \"a\"; the file is empty");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==
           "castnet: t.csv: there is no row 2, the table has 1");
+}
+
+TEST_CASE("numbers with a comma before their fraction") {
+    io::csv_options const options{.separator = ';', .decimal = ','};
+    CHECK(table("a;b\n1,5;-2,25e1\n3;+,5\n", options).matrix({"a", "b"}) ==
+          std::vector<float>{1.5F, -22.5F, 3, 0.5F});
+    CHECK(table("a,b\n\"1,5\",2\n", {.decimal = ','}).numbers("a") == std::vector<double>{1.5});
+    for (std::string const wrong : {"1.5", "1.000,5", "1,5,5"}) {
+        CHECK(refusal([&] { table("a\n" + wrong + "\n", options).numbers("a"); }) ==
+              doctest::Contains("expected a number with ',' before its fraction, see "
+                                "csv_options::decimal, and no other mark"));
+    }
+}
+
+TEST_CASE("a file with another separator is told from a damaged one") {
+    CHECK(refusal([] { table("a;b\n1;2\n").numbers("a"); }) ==
+          "castnet: t.csv: there is no column \"a\"; there are \"a;b\"; if cells are separated by "
+          "\";\", set csv_options::separator");
+    CHECK(refusal([] { table("a\tb\n1,5\t2\n"); }) ==
+          "castnet: t.csv: line 2: found 2 cells, expected 1 as in the first line; if cells are "
+          "separated by tabs, set csv_options::separator");
+    CHECK(
+        refusal([] { table("\"a\";\"b\"\n1;2\n"); }) ==
+        "castnet: t.csv: line 1: found text after the quotes of a cell; if cells are separated by "
+        "\";\", set csv_options::separator");
+    CHECK(refusal([] { table("a,b\n1,2\n", {.separator = ';'}).numbers("b"); }) ==
+          doctest::Contains("if cells are separated by \",\""));
+    CHECK(
+        refusal([] { table("a\n1\n", {.separator = '"'}); }) ==
+        "castnet: t.csv: csv_options::separator is a quote or an end of a line, expected the mark "
+        "between two cells");
 }
 
 TEST_CASE("cells are shown without control characters and not endless") {

@@ -143,3 +143,25 @@ TEST_CASE("what a program prints after closing its standard streams comes into n
     }
     CHECK(closed);
 }
+
+TEST_CASE(
+    "names and texts that are not UTF-8 are refused, since nothing after them would be read") {
+    temporary_directory const folder;
+    io::event_file file{folder.path};
+    std::string const latin = "gr\xFC\xDF";
+    std::vector<double> const values{1};
+    CHECK(refusal([&] { file.add_scalar(latin, 1, 2); }) ==
+          doctest::Contains("a name or text is \"gr\\xfc\\xdf\", expected UTF-8"));
+    CHECK_THROWS_AS(file.add_histogram(latin, 1, std::span{values}), file_error);
+    CHECK_THROWS_AS(file.add_image(latin, 1, 1, 1, {}), file_error);
+    CHECK_THROWS_AS(file.add_text(latin, 1, "a"), file_error);
+    CHECK_THROWS_AS(file.add_text("a", 1, latin), file_error);
+    CHECK_THROWS_AS(file.add_graph(std::vector<io::event_graph_node>{{latin, "a"}}), file_error);
+    CHECK_THROWS_AS(file.add_graph(std::vector<io::event_graph_node>{{"a", "b", {latin}}}),
+                    file_error);
+    CHECK_THROWS_AS(file.add_hyperparameters(std::vector<io::event_setting>{{latin, 1}}),
+                    file_error);
+    CHECK(records_of(file).size() == 1);
+    file.add_scalar("grün", 1, 2);
+    CHECK(records_of(file).size() == 2);
+}

@@ -124,6 +124,10 @@ TEST_CASE("what is wrong is said") {
     };
     CHECK(refusal([] { read(bytes_of("hello, world")); }) ==
           "castnet: x.npy: byte 0: this is not a .npy file of version 1, 2 or 3");
+    CHECK(
+        refusal([] { read(bytes_of("PK\3\4 and more")); }) ==
+        "castnet: x.npy: byte 0: this is not a .npy file of version 1, 2 or 3, but a ZIP archive: "
+        "read it with read_npz");
     CHECK(said("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }") ==
           "castnet: x.npy: found elements of NumPy's type \"<f2\", expected booleans, integers, or "
           "floats of 4 or 8 bytes; convert them with array.astype('float32')");

@@ -177,6 +177,32 @@ TEST_CASE("the best parameters are saved, and come back at the end") {
     CHECK(other.weights() == r.weights());
 }
 
+TEST_CASE("a resumed fit that lacks the best parameters says so before its first step") {
+    temporary_directory const folder;
+    std::string const best = folder / "best", checkpoint = folder / "checkpoint";
+    run<> before;
+    auto const h = before.fit({cn::save_best{before.model, best}}, 20, checkpoint);
+    CHECK(h.lowest("val_loss").epoch < 20);
+    auto const resume = [&](bool restore) {
+        run<> r;
+        cn::load(r.training, checkpoint);
+        auto const steps = r.training.steps();
+        try {
+            r.fit({cn::save_best{r.model, best, {.restore = restore}}}, 21);
+        } catch (...) {
+            CHECK(r.training.steps() == steps);
+            throw;
+        }
+    };
+    resume(true);
+    cn::io::write_csv(best, std::vector<std::string>{"not weights"}, {});
+    CHECK_THROWS_WITH_AS(resume(true), Contains(best.c_str()), cn::file_error);
+    std::filesystem::remove(best);
+    CHECK_THROWS_WITH_AS(resume(true), Contains("the best so far of the fit that goes on"),
+                         cn::file_error);
+    resume(false);
+}
+
 TEST_CASE("the history is written after every epoch, and steps are measured") {
     temporary_directory const folder;
     run<> r;

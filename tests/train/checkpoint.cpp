@@ -152,6 +152,42 @@ TEST_CASE("a file that does not fit is refused with its name and the tensor's") 
     }
 }
 
+TEST_CASE("weights that are NaN are neither saved over good ones nor loaded") {
+    file const f;
+    model m{cn::seed{1}};
+    cn::save(m, f.name);
+    auto const good = everything(m);
+    auto bias = m.get("4.bias");
+    bias[1] = std::numeric_limits<float>::quiet_NaN();
+    m.set("4.bias", bias);
+    CHECK_THROWS_WITH_AS(
+        cn::save(m, f.name),
+        doctest::Contains("tensor \"4.bias\" holds nan as element 1: the training "
+                          "has diverged; the file is not written, and one that was "
+                          "there stays"),
+        cn::file_error);
+    cn::load(m, f.name);
+    CHECK(everything(m) == good);
+
+    float values[3] = {0, 0, -std::numeric_limits<float>::quiet_NaN()};
+    auto const with_bias = [&](std::vector<cn::io::stored_tensor> tensors) {
+        for (auto& each : tensors) {
+            if (each.name == "4.bias") {
+                each = cn::io::tensor_of("4.bias", {3}, values);
+            }
+        }
+        cn::io::save_safetensors(f.name, tensors);
+    };
+    with_bias(cn::io::load_safetensors(f.name).entries());
+    CHECK(contains(refusal(f.name), "tensor \"4.bias\" holds nan as element 2"));
+    CHECK_THROWS_AS(cn::load(m, f.name, cn::partial{}), cn::file_error);
+    CHECK(everything(m) == good);
+    values[2] = -std::numeric_limits<float>::infinity(); // of a mask, say
+    with_bias(cn::io::load_safetensors(f.name).entries());
+    cn::load(m, f.name);
+    CHECK(m.get("4.bias")[2] == values[2]);
+}
+
 namespace {
 
 using names = std::vector<std::string>;

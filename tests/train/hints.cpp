@@ -1,6 +1,8 @@
 // Hints of fit: given where the cause is certain, and once.
 #include <castnet/castnet.hpp>
 
+#include "../temporary_path.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
@@ -115,4 +117,27 @@ TEST_CASE("a fit that has nothing left to do says so") {
     CHECK(fit(3, cn::verbosity::lines).find("nothing is left") == std::string::npos);
     CHECK(training.steps() == 3);
     std::filesystem::remove(file);
+}
+
+TEST_CASE("a fit that goes on after others have ended says so") {
+    check::temporary_path const place{"stages.safetensors"};
+    std::string const& file = place.name;
+    cn::model<network, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    auto const fit = [&](int epochs, cn::verbosity verbose) {
+        return errors_of([&] {
+            training.fit(cn::data::blobs<3, 4>(8, 1),
+                         {.epochs = epochs,
+                          .verbose = verbose,
+                          .checkpoint = cn::checkpoint(training, file)});
+        });
+    };
+    std::string const hint = "fits of 2 epochs had ended before it, so do not call those again";
+    CHECK(fit(2, cn::verbosity::silent) == "");
+    CHECK(fit(1, cn::verbosity::lines).find(hint) == std::string::npos);
+    cn::load(training, file);
+    CHECK(fit(3, cn::verbosity::silent) == "");
+    cn::load(training, file);
+    CHECK(fit(4, cn::verbosity::lines).find(hint) != std::string::npos);
+    CHECK(fit(1, cn::verbosity::lines).find(hint) == std::string::npos);
 }

@@ -25,11 +25,11 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +73,7 @@ namespace detail {
     double seconds = 0; // also where it is none
     char const* const end = set + std::strlen(set);
     if (std::from_chars(set, end, seconds).ptr != end || !(seconds > 0) ||
-        !std::isfinite(seconds)) {
+        !castnet::detail::is_finite(seconds)) {
         throw error({"castnet: the environment variable ", name, " is '", set,
                      "', expected a number of seconds above 0, such as 60"});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/core/shape.hpp>
 
 #include <algorithm>
@@ -32,7 +33,8 @@ public:
     [[gnu::noinline]] column(std::vector<double> values) : doubles_{std::move(values)} {
         for (size_t i = 0; i < doubles_.size(); ++i) {
             double const value = doubles_[i];
-            if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
+            if (castnet::detail::is_finite(value) &&
+                std::abs(value) > std::numeric_limits<float>::max()) {
                 throw error({"castnet: data::column: value ", i, " is ", value,
                              ", numbers must lie within the range of float"});
             }
@@ -43,7 +45,7 @@ public:
     // Throws castnet::error unless both are finite.
     column(std::vector<unsigned char> bytes, double scale = 1, double offset = 0)
         : bytes_{std::move(bytes)}, scale_{scale}, offset_{offset}, holds_bytes_{true} {
-        if (!std::isfinite(scale) || !std::isfinite(offset)) {
+        if (!castnet::detail::is_finite(scale) || !castnet::detail::is_finite(offset)) {
             throw error({"castnet: data::column: found the scale ", scale, " and the offset ",
                          offset, ", expected finite numbers"});
         }

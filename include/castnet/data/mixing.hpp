@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/redrawn.hpp>
@@ -65,7 +66,7 @@ protected:
     // or a half.
     mixed(Data data, char const* call, double alpha)
         : detail::redrawn<Data>{std::move(data), call}, alpha_{std::clamp(alpha, 1e-300, 1e300)} {
-        if (!(alpha > 0) || !std::isfinite(alpha)) {
+        if (!(alpha > 0) || !castnet::detail::is_finite(alpha)) {
             throw error(
                 {"castnet: ", call, ": found alpha ", alpha, ", expected a finite number above 0"});
         }

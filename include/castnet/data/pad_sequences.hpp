@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/core/shape.hpp>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ template <class Number>
         double const end = std::ldexp(1.0, limits::digits);
         fits = value >= (limits::is_signed ? -end : 0) && value < end && std::trunc(value) == value;
     } else {
-        fits = !std::isfinite(value) || std::abs(value) <= static_cast<double>(limits::max());
+        fits = !castnet::detail::is_finite(value) ||
+               std::abs(value) <= static_cast<double>(limits::max());
     }
     if (!fits) {
         throw error({"castnet: data::pad_sequences: the value is ", value, ", expected ",

@@ -3,6 +3,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
 
@@ -23,7 +24,7 @@ struct random_resized_crop {
     // the range, in the middle. Throws castnet::error for a range that is none.
     rectangle draw(size_t width, size_t height, detail::random_stream& random) const {
         for (auto const& range : {scale, ratio}) {
-            if (!(range[0] > 0 && range[0] <= range[1] && std::isfinite(range[1]))) {
+            if (!(range[0] > 0 && range[0] <= range[1] && castnet::detail::is_finite(range[1]))) {
                 throw error({"castnet: data::random_resized_crop: found a range from ", range[0],
                              " to ", range[1], ", expected finite numbers above 0 in this order"});
             }

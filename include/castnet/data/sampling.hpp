@@ -2,12 +2,12 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/data/detail/epoch_owner.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/data/subset.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <ranges>
@@ -132,13 +132,13 @@ auto weighted_sample(Data const& data, Weights const& weights, size_t count,
     std::vector<double> sums;
     for (auto const number : weights) {
         double const weight = static_cast<double>(number);
-        if (!(weight >= 0) || !std::isfinite(weight)) {
+        if (!(weight >= 0) || !castnet::detail::is_finite(weight)) {
             throw error({"castnet: data::weighted_sample: the weight of sample ", sums.size(),
                          " is ", weight, ", expected a finite number from 0"});
         }
         sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
     }
-    if (sums.empty() || !(sums.back() > 0) || !std::isfinite(sums.back())) {
+    if (sums.empty() || !(sums.back() > 0) || !castnet::detail::is_finite(sums.back())) {
         throw error("castnet: data::weighted_sample: expected weights of a finite sum above 0");
     }
     return drawn{data, detail::draw_by_weight{std::move(sums), count, seed}};

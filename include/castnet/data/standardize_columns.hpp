@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/data/description.hpp>
 #include <castnet/data/statistics.hpp>
 
@@ -29,12 +30,13 @@ template <class T>
     for (std::size_t c = 0; c < columns; ++c) {
         moments there;
         for (std::size_t i = c; i < table.size(); i += columns) {
-            if (std::isinf(table[i])) {
+            bool const is_missing = castnet::detail::is_nan(table[i]);
+            if (!is_missing && !castnet::detail::is_finite(table[i])) {
                 throw error({"castnet: data::statistics_of_columns: row ", i / columns, ", column ",
                              c, ", both from 0, is ", double(table[i]),
                              "; give it a finite number, or NaN if it is missing"});
             }
-            if (!std::isnan(table[i])) {
+            if (!is_missing) {
                 there.add({.count = 1, .mean = double(table[i])});
             }
         }
@@ -53,7 +55,7 @@ template <class T>
     for (std::size_t i = 0; i < table.size(); ++i) {
         std::size_t const c = i % columns;
         double const distance = double(table[i]) - statistics.mean[c];
-        table[i] = std::isnan(table[i]) ? T{0} : T(distance / statistics.deviation[c]);
+        table[i] = castnet::detail::is_nan(table[i]) ? T{0} : T(distance / statistics.deviation[c]);
     }
 }
 

@@ -25,6 +25,9 @@ struct targets {
         return labels == 1 ? found : -1;
     }();
 
+    // Whether there are class numbers of steps or pixels.
+    static constexpr bool labels_parts = ((is_label<T> && !labels_sample<T>) || ...);
+
     static_assert(count >= 1, "castnet: data::targets needs at least one target");
 };
 

@@ -1,6 +1,7 @@
 // Reader of tables in comma-separated values (RFC 4180), as spreadsheets and pandas write them.
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/detail/byte_order_mark.hpp>
@@ -20,6 +21,7 @@ namespace castnet::io {
 
 struct csv_options {
     char separator = ',';
+    char decimal = '.'; // the mark before the fraction of a number
     bool header = true; // the first line names the columns; else they are "0", "1", …
     // Cells that hold no value, besides empty ones and, of numbers, every other way to write NaN.
     std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
@@ -45,6 +47,10 @@ public:
     // the same name, and the table fits into memory.
     csv_table(source& in, csv_options options = {}) try
         : file_{in.file()}, options_{std::move(options)} {
+        if (std::string_view{"\"\r\n"}.find(options_.separator) != std::string_view::npos) {
+            throw file_error(file_, "csv_options::separator is a quote or an end of a line, "
+                                    "expected the mark between two cells");
+        }
         text_ = std::make_shared<bytes const>(in.read_all(options_.most_bytes));
         parse();
     } catch (std::bad_alloc const&) {
@@ -81,7 +87,8 @@ public:
         for (size_t row = 0; row < rows(); ++row) {
             for (size_t const number : numbers) {
                 double const found = value(row, number);
-                if (std::isfinite(found) && std::abs(found) > std::numeric_limits<float>::max()) {
+                if (castnet::detail::is_finite(found) &&
+                    std::abs(found) > std::numeric_limits<float>::max()) {
                     fail(row, number, string_of({"found ", found, ", beyond the range of float"}));
                 }
                 values.push_back(static_cast<float>(found));
@@ -186,10 +193,21 @@ private:
             for (std::string const& name : names_) {
                 append(all, {all.empty() ? "" : ", ", detail::shown(name)});
             }
-            throw file_error(file_,
-                             {"there is no column ", detail::shown(column), "; there are ", all});
+            throw file_error(file_, {"there is no column ", detail::shown(column), "; there are ",
+                                     all, hint_at_separator()});
         }
         return static_cast<size_t>(found - names_.begin());
+    }
+
+    // Where all of the first line is one name, because another mark is between its cells.
+    [[gnu::noinline]] std::string hint_at_separator() const {
+        size_t const at = names_.size() == 1 ? names_[0].find_first_of(marks) : std::string::npos;
+        return at == std::string::npos ? "" : hint_at_separator(names_[0][at]);
+    }
+    [[gnu::noinline]] static std::string hint_at_separator(char mark) {
+        return string_of({"; if cells are separated by ",
+                          mark == '\t' ? std::string{"tabs"} : detail::shown({&mark, 1}),
+                          ", set csv_options::separator"});
     }
 
     [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
@@ -217,9 +235,14 @@ private:
         if (text.front() == '+' && !text.starts_with("+-")) {
             text.remove_prefix(1);
         }
+        std::string digits{text};
+        for (char& c : digits) { // so that a point is no other mark, either
+            c = c == '.' ? options_.decimal : c == options_.decimal ? '.' : c;
+        }
         double number = 0;
-        auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-        bool const is_whole = end == text.data() + text.size();
+        char const* const last = digits.data() + digits.size();
+        auto const [end, failed] = std::from_chars(digits.data(), last, number);
+        bool const is_whole = end == last;
         if (failed == std::errc::result_out_of_range && is_whole) {
             fail(row, column,
                  string_of({"found ", detail::shown(whole),
@@ -227,13 +250,17 @@ private:
                             "bound, or leave the row out of the file"}));
         }
         if (failed != std::errc{} || !is_whole) {
-            bool const has_comma = text.find(',') != text.npos;
+            std::string advice;
+            if (text.find_first_of(".,") != text.npos) {
+                advice = string_of({" with '", options_.decimal,
+                                    "' before its fraction, see "
+                                    "csv_options::decimal, and no other mark"});
+            }
             fail(row, column,
-                 string_of(
-                     {"found ", detail::shown(whole), ", expected a number",
-                      has_comma ? " with a point before its fraction and no other mark" : ""}));
+                 string_of({"found ", detail::shown(whole), ", expected a number", advice}));
         }
-        return std::isnan(number) ? missing(row, column) : number; // however it is spelt
+        bool const is_nan = castnet::detail::is_nan(number); // however it is spelt
+        return is_nan ? missing(row, column) : number;
     }
 
     [[gnu::noinline]] double missing(size_t row, size_t column) const {
@@ -280,8 +307,9 @@ private:
                 }
             }
             if (line.size() != width) {
-                throw file_error(file_, {"line ", first, ": found ", line.size(),
-                                         " cells, expected ", width, " as in the first line"});
+                throw file_error(file_,
+                                 {"line ", first, ": found ", line.size(), " cells, expected ",
+                                  width, " as in the first line", hint_at_separator()});
             }
             cells_.insert(cells_.end(), line.begin(), line.end());
         }
@@ -292,7 +320,9 @@ private:
         std::sort(sorted.begin(), sorted.end());
         auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
         if (twice != sorted.end()) {
-            throw file_error(file_, {"two columns have the name ", detail::shown(*twice)});
+            throw file_error(
+                file_, {"two columns have the name ", detail::shown(*twice),
+                        "; if the first line holds no names, set csv_options::header to false"});
         }
     }
 
@@ -319,8 +349,10 @@ private:
                     size_t(std::count(rest.begin(), rest.begin() + std::ptrdiff_t(end), '\n'));
                 if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
                     rest[end] != '\r') {
+                    bool const is_mark = marks.find(rest[end]) != marks.npos;
                     throw file_error(file_,
-                                     {"line ", number, ": found text after the quotes of a cell"});
+                                     {"line ", number, ": found text after the quotes of a cell",
+                                      is_mark ? hint_at_separator(rest[end]) : ""});
                 }
             } else {
                 while (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
@@ -340,6 +372,8 @@ private:
             return;
         }
     }
+
+    static constexpr std::string_view marks = ",;\t|"; // separators that files often have
 
     std::string file_;
     csv_options options_;

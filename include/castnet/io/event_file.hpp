@@ -3,9 +3,12 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/crc32.hpp>
 #include <castnet/io/detail/make_folder.hpp>
+#include <castnet/io/detail/shown.hpp>
+#include <castnet/io/detail/utf8.hpp>
 #include <castnet/io/file.hpp>
 #include <castnet/io/protobuf.hpp>
 
@@ -33,8 +36,8 @@ struct event_setting {
 // Records of TensorFlow's Event messages (tensorflow/core/util/event.proto) in TFRecord framing. A
 // new file is made in the folder, whose runs TensorBoard shows by the names of their folders.
 // Records are written when they are added, each at once. All functions throw file_error where
-// writing fails, also because the file has been removed; otherwise the records before stay
-// readable, and others may follow.
+// writing fails, also because the file has been removed, and for names and texts that are not
+// UTF-8; the records before stay readable, and others may follow.
 class event_file {
 public:
     explicit event_file(std::string const& folder) {
@@ -75,7 +78,7 @@ public:
 
     void add_scalar(std::string_view tag, std::uint64_t step, double value) {
         protobuf_message entry;
-        entry.add_text(1, tag);
+        entry.add_text(1, valid(tag));
         entry.add_float(2, static_cast<float>(value));
         add_value(step, entry);
     }
@@ -88,7 +91,7 @@ public:
         double least = 0, greatest = 0, sum = 0, squares = 0, count = 0;
         for (T const each : values) {
             auto const value = static_cast<double>(each);
-            if (std::isfinite(value)) {
+            if (castnet::detail::is_finite(value)) {
                 least = count == 0 ? value : std::min(least, value);
                 greatest = count == 0 ? value : std::max(greatest, value);
                 sum += value;
@@ -107,7 +110,7 @@ public:
         }
         for (T const each : values) {
             auto const value = static_cast<double>(each);
-            if (std::isfinite(value)) {
+            if (castnet::detail::is_finite(value)) {
                 double const share = range > 0 ? (value / 2 - least / 2) / range : 0;
                 ++counts[std::min(static_cast<size_t>(share * bins), bins - 1)];
             }
@@ -119,7 +122,7 @@ public:
         }
         histogram.add_doubles(6, limits);
         histogram.add_doubles(7, counts);
-        entry.add_text(1, tag);
+        entry.add_text(1, valid(tag));
         entry.add_message(5, histogram);
         add_value(step, entry);
     }
@@ -132,7 +135,7 @@ public:
         image.add_integer(2, width);
         image.add_integer(3, 3); // colours
         image.add_bytes(4, encoded);
-        entry.add_text(1, tag);
+        entry.add_text(1, valid(tag));
         entry.add_message(4, image);
         add_value(step, entry);
     }
@@ -144,8 +147,8 @@ public:
         metadata.add_message(1, plugin);
         tensor.add_integer(1, 7);  // DT_STRING
         tensor.add_message(2, {}); // of no dimension
-        tensor.add_text(8, text);
-        entry.add_text(1, tag);
+        tensor.add_text(8, valid(text));
+        entry.add_text(1, valid(tag));
         entry.add_message(9, metadata);
         entry.add_message(8, tensor);
         add_value(step, entry);
@@ -156,10 +159,10 @@ public:
         protobuf_message graph, versions, event;
         for (event_graph_node const& each : nodes) {
             protobuf_message node;
-            node.add_text(1, each.name);
-            node.add_text(2, each.operation);
+            node.add_text(1, valid(each.name));
+            node.add_text(2, valid(each.operation));
             for (std::string const& read : each.reads) {
-                node.add_text(3, read);
+                node.add_text(3, valid(read));
             }
             graph.add_message(1, node);
         }
@@ -176,7 +179,7 @@ public:
         for (event_setting const& each : settings) {
             protobuf_message entry, value;
             value.add_double(2, each.value);
-            entry.add_text(1, each.name);
+            entry.add_text(1, valid(each.name));
             entry.add_message(2, value);
             start.add_message(1, entry);
         }
@@ -188,6 +191,15 @@ public:
     }
 
 private:
+    // TensorBoard reads nothing of a file from a text on that is not UTF-8.
+    [[gnu::noinline]] std::string_view valid(std::string_view text) const {
+        if (!detail::is_utf8(text)) {
+            throw file_error(path_,
+                             {"a name or text is ", detail::shown(text), ", expected UTF-8"});
+        }
+        return text;
+    }
+
     void add_session(std::string_view tag, unsigned field, protobuf_message const& info) {
         protobuf_message content, plugin, metadata, tensor, entry;
         content.add_message(field, info);
@@ -197,7 +209,7 @@ private:
         tensor.add_integer(1, 2);  // DT_DOUBLE
         tensor.add_message(2, {}); // of no dimension
         tensor.add_doubles(6, std::array{0.0});
-        entry.add_text(1, tag);
+        entry.add_text(1, valid(tag));
         entry.add_message(9, metadata);
         entry.add_message(8, tensor);
         add_value(0, entry);

@@ -2,6 +2,7 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
@@ -69,7 +70,7 @@ private:
         if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
             return true;
         } else if constexpr (std::floating_point<T>) {
-            return !std::isfinite(x) || std::abs(x) <= std::numeric_limits<T>::max();
+            return !castnet::detail::is_finite(x) || std::abs(x) <= std::numeric_limits<T>::max();
         } else if constexpr (std::floating_point<From>) {
             double const whole = std::trunc(double{x});
             double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);
@@ -179,7 +180,10 @@ constexpr struct {
     in.fill(magic, "the NumPy header");
     constexpr unsigned char expected[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     if (!std::equal(expected, expected + 6, magic) || magic[6] < 1 || magic[6] > 3) {
-        throw file_error(in.file(), "byte 0: this is not a .npy file of version 1, 2 or 3");
+        constexpr unsigned char archive[] = {'P', 'K', 3, 4};
+        bool const is_npz = std::equal(archive, archive + 4, magic);
+        throw file_error(in.file(), {"byte 0: this is not a .npy file of version 1, 2 or 3",
+                                     is_npz ? ", but a ZIP archive: read it with read_npz" : ""});
     }
     size_t const size = magic[6] == 1 ? in.little<std::uint16_t>("the size of the NumPy header")
                                       : in.little<std::uint32_t>("the size of the NumPy header");

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/detail/sort.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -196,7 +196,7 @@ template <size_t Bins>
 inline constexpr bool has_bins = Bins > 0 && Bins < (size_t{1} << 30);
 
 inline void check_range(double low, double high) {
-    if (!(low < high) || !std::isfinite(high - low)) {
+    if (!(low < high) || !detail::is_finite(high - low)) {
         throw error({"castnet: histogram: the range from ", low, " to ", high,
                      low < high ? " has no finite width" : " is empty"});
     }

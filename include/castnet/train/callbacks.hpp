@@ -146,14 +146,28 @@ struct best_options {
 };
 
 // Saves the model's parameters whenever a column is the best so far: Keras's
-// ModelCheckpoint(save_best_only) and EarlyStopping(restore_best_weights). Refers to the model.
+// ModelCheckpoint(save_best_only) and EarlyStopping(restore_best_weights). A resumed fit that is to
+// restore them needs the file of the fit before. Refers to the model.
 template <class Model>
 class save_best {
 public:
     save_best(Model& model, std::string file, best_options options = {})
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
 
-    void check_files(history const&) const { io::check_writable(file_); }
+    [[gnu::noinline]] void check_files(history const& h) const {
+        io::check_writable(file_);
+        auto const best = std::size_t(detail::best_epoch(h, options_.monitor, options_.best));
+        // That of the last epoch may be saved yet, where a fit was interrupted before.
+        if (options_.restore && best > 0 && best < h.epochs()) {
+            if (!io::exists(file_)) {
+                throw file_error(file_,
+                                 {"is not there, but should hold the parameters of epoch ", best,
+                                  ", the best so far of the fit that goes on; put it "
+                                  "there, or leave out best_options::restore"});
+            }
+            static_cast<void>(detail::parameters_in<Model>(io::load_safetensors(file_)));
+        }
+    }
     [[gnu::noinline]] void begin_fit(history const& h) const {
         static_cast<void>(h[options_.monitor]);
     }

@@ -37,8 +37,8 @@ template <class T>
 [[gnu::noinline]] void check_numbers(std::string const& file, std::string const& name,
                                      std::vector<T> const& values, bool not_negative,
                                      char const* advice) {
-    for (T const x : values) {
-        if (!is_finite(double(x)) || (not_negative && x < 0)) {
+    for (T const& x : values) {
+        if (!is_finite(x) || (not_negative && x < 0)) {
             throw file_error(
                 file, {"tensor '", name, "' holds ", double(x), ", expected ",
                        not_negative ? "finite numbers that are not negative" : "finite numbers",
@@ -52,7 +52,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
                       std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     tensor_list<typename Model::value_type> list;
-    add_parameters(list, t.model());
+    add_parameters(list, t.model(), file);
     for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p) { list.add(slot_name(k, p), p, t.slot(k, p)); });
     for (io::stored_tensor const& each : list.tensors()) {

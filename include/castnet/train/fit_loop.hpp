@@ -116,7 +116,8 @@ private:
     // Starts at the position of a checkpoint or at the beginning; all processes at that of the
     // first one.
     [[gnu::noinline]] void begin(size_t samples) {
-        if (!std::exchange(t_.resumed_, false)) {
+        bool const resumed = std::exchange(t_.resumed_, false);
+        if (!resumed) {
             t_.position_ = {};
             t_.history_ = {};
         }
@@ -148,6 +149,13 @@ private:
         }
         if (position.callback_pending) {
             report_epoch(true);
+        }
+        size_t const before = t_.epochs_ - position.epochs; // of fits that ended before this one
+        if (resumed && before > 0 && !nothing_left && shows_) {
+            std::fprintf(stderr,
+                         "castnet: fit: goes on with the fit that the checkpoint was written in; "
+                         "fits of %zu epochs had ended before it, so do not call those again\n",
+                         before);
         }
         if (nothing_left && shows_) {
             std::fprintf(stderr,

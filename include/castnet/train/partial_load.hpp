@@ -109,9 +109,10 @@ struct partial_match {
 
 // Reads the parameters and running statistics that the file holds under the names that `how` gives
 // them. The others keep their values, and the report names them. Throws file_error, and leaves the
-// model as it was, if there is nothing to load, if a tensor has a type whose values the model's
-// element type does not hold or, unless how.skip_mismatch, another shape than the parameter.
-// (PyTorch's "….num_batches_tracked" and the optimizer's state in a checkpoint are passed over.)
+// model as it was, if there is nothing to load, if a tensor holds NaN or has a type whose values
+// the model's element type does not hold or, unless how.skip_mismatch, another shape than the
+// parameter. (PyTorch's "….num_batches_tracked" and the optimizer's state in a checkpoint are
+// passed over.)
 template <class Net, class Where, class Batch>
 [[gnu::noinline]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
                                    partial const& how) {

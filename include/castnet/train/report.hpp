@@ -10,6 +10,7 @@
 //     page.save("report.html");
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/label.hpp>
 #include <castnet/io/atomic_file.hpp>
@@ -89,7 +90,7 @@ double loss_of_label(T const* logits, std::size_t classes, std::size_t label) {
         sum += std::exp(double(logits[k]) - largest);
     }
     double const loss = std::log(sum) + largest - double(logits[label]);
-    return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+    return is_nan(loss) ? std::numeric_limits<double>::infinity() : loss;
 }
 
 } // namespace detail

@@ -70,8 +70,11 @@ template <class Targets>
     } else {
         throw error({"castnet: ", call,
                      ": class_weight needs one target that is a class number, "
-                     "data::label<classes>, and the data set has none or several; weigh samples "
-                     "with dataset::with_weights"});
+                     "data::label<classes>, and the data set has ",
+                     Targets::labels_parts
+                         ? "those of steps or pixels; weigh these in a loss of your own, "
+                           "such as one of cross_entropy.of_each(logits, labels)"
+                         : "none or several; weigh samples with dataset::with_weights"});
     }
 }
 

@@ -60,10 +60,10 @@ public:
     }
     bool flag(std::string const& key) const { return count(key, 1) != 0; }
     [[gnu::noinline]] double finite(std::string const& key) const {
-        return one<double>(key, is_finite, {"a finite number"});
+        return one<double>(key, is_finite<double>, {"a finite number"});
     }
     [[gnu::noinline]] double not_negative(std::string const& key) const {
-        return one<double>(key, [](double x) { return is_finite(x) && x >= 0; },
+        return one<double>(key, [](double const& x) { return is_finite(x) && x >= 0; },
                            {"a finite number that is not negative"});
     }
     [[gnu::noinline]] std::vector<double> numbers(std::string const& key,

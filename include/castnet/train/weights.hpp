@@ -3,6 +3,7 @@
 // files.
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
 #include <castnet/io/widen.hpp>
@@ -51,8 +52,20 @@ private:
     return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
 }
 
-// The values of a tensor, which must have the parameter's shape and a type whose values T holds;
-// `advice` is for the message if it has another shape.
+// Throws file_error for NaN, of which a network predicts nothing but NaN.
+template <class T>
+[[gnu::noinline]] void refuse_nan(std::string const& file, std::string const& name,
+                                  std::vector<T> const& values, char const* advice) {
+    auto const nan =
+        std::find_if(values.begin(), values.end(), [](T const& x) { return is_nan(x); });
+    if (nan != values.end()) {
+        throw file_error(file, {"tensor ", io::detail::shown(name), " holds nan as element ",
+                                nan - values.begin(), ": the training has diverged; ", advice});
+    }
+}
+
+// The values of a tensor, which must have the parameter's shape and a type whose values T holds,
+// and no NaN; `advice` is for the message if it has another shape.
 template <class T>
 [[gnu::noinline]] std::vector<T>
 values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
@@ -70,7 +83,9 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
                           io::name_of(io::dtype_of<T>), " ", shape_text(p.shape), "; ",
                           fits ? other_type : advice});
     }
-    return io::widened<T>(t);
+    auto values = io::widened<T>(t);
+    refuse_nan(file.file_name(), name, values, "load the file of an earlier epoch");
+    return values;
 }
 
 // All parameters of a model, of a file that holds nothing else of a network.
@@ -93,12 +108,14 @@ template <class Model>
 }
 
 template <class Model>
-[[gnu::noinline]] void add_parameters(tensor_list<typename Model::value_type>& list,
-                                      Model const& m) {
+[[gnu::noinline]] void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m,
+                                      std::string const& file) {
     model_access::shared const access{m.access(), "save"};
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
-        list.add(name, m.parameter_at(i), m.get(name));
+        auto values = m.get(name);
+        refuse_nan(file, name, values, "the file is not written, and one that was there stays");
+        list.add(name, m.parameter_at(i), std::move(values));
     }
 }
 
@@ -123,11 +140,11 @@ template <class Model>
 } // namespace detail
 
 // Writes all parameters and running statistics, and the model's description; the file appears whole
-// or not at all. Throws file_error.
+// or not at all. Throws file_error, also where a number is NaN, as load() would.
 template <class Net, class Where, class Batch>
 void save(model<Net, Where, Batch> const& m, std::string const& file) {
     detail::tensor_list<typename Where::value_type> list;
-    detail::add_parameters(list, m);
+    detail::add_parameters(list, m, file);
     io::safetensors_metadata metadata;
     detail::add_description(metadata, m.description());
     io::save_safetensors(file, list.tensors(), metadata);
@@ -136,8 +153,8 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
 // Reads all parameters and running statistics, and the description if there is one. Throws
 // file_error, and leaves the model as it was, unless the file holds every one of them with its
 // shape and a type whose values the model's element type holds (F16, BF16, F32; F64 for double),
-// and nothing else. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a
-// checkpoint of a training only the weights are read.)
+// without NaN, and nothing else. (PyTorch's "….num_batches_tracked", which only counts, is passed
+// over, and of a checkpoint of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
     detail::set_parameters_and_description(m, io::load_safetensors(file));
