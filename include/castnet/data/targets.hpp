@@ -1,5 +1,5 @@
 // List of targets, targets<T…>: several targets of one sample, each a label<K> or a shape of real
-// numbers.
+// numbers; or none, targets<>.
 #pragma once
 
 #include <castnet/data/label.hpp>
@@ -24,8 +24,6 @@ struct targets {
         ((labels_sample<T> ? (++labels, found = number++) : number++), ...);
         return labels == 1 ? found : -1;
     }();
-
-    static_assert(count >= 1, "castnet: data::targets needs at least one target");
 };
 
 template <class T>

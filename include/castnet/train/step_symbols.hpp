@@ -5,6 +5,7 @@
 #include <castnet/nn/metrics.hpp>
 #include <castnet/train/step_targets.hpp>
 
+#include <array>
 #include <concepts>
 #include <span>
 #include <type_traits>
@@ -83,9 +84,14 @@ public:
 
     // Whether a metric takes all of them and not only the first.
     template <class Metric>
-    static constexpr bool needs_all =
-        !callable_with<Metric, output_type<0>, target_type<0>> &&
-        callable_with<Metric, symbol<S>..., symbol<data::target_shape<Target>>...>;
+    static constexpr bool needs_all = [] {
+        if constexpr (targets == 0) {
+            return true;
+        } else {
+            return !callable_with<Metric, output_type<0>, target_type<0>> &&
+                   callable_with<Metric, symbol<S>..., symbol<data::target_shape<Target>>...>;
+        }
+    }();
 
     constexpr step_symbols(ir::graph& g, int const* output_ids)
         : g_{&g}, outputs_{output_ids},
@@ -112,7 +118,7 @@ private:
 
     ir::graph* g_;
     int const* outputs_;
-    int targets_[targets];
+    std::array<int, targets> targets_;
 };
 
 template <class Loss, class Symbols, size_t... Output, size_t... Target>
