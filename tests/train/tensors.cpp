@@ -119,3 +119,21 @@ TEST_CASE("several tensors are inputs and targets, in this order") {
     auto const none = cn::data::of_tensors<cn::data::targets<>>(x, images);
     static_assert(std::remove_cvref_t<decltype(none)>::input_count == 2);
 }
+
+TEST_CASE("tensors of whole numbers are ids where that is said") {
+    using words =
+        cn::sequential<cn::input_ids<9, 4>, cn::embedding<9, 3>, cn::flatten, cn::dense<2>>;
+    cn::tensor<int, cn::shape<3, 4>> const x{{0, 1, 2, 3}, {8, 7, 6, 5}, {4, 4, 0, 0}};
+    cn::tensor<int, cn::shape<3, 4>> const wrong{{0, 1, 2, 3}, {8, 9, 6, 5}, {4, 4, 0, 0}};
+    cn::tensor<int, cn::shape<3>> const labels{0, 1, 1};
+    using data_set = cn::data::dataset<cn::data::label<2>, cn::ids<9, 4>>;
+    data_set const copied{std::vector<int>(x.begin(), x.end()),
+                          std::vector<int>(labels.begin(), labels.end())};
+    cn::model<words, cn::policy::cpu, cn::batch<3>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    auto const of = [&](auto const& ids) {
+        return cn::data::of_tensors<cn::data::label<2>, cn::ids<9, 4>>(ids, labels);
+    };
+    CHECK(training.evaluate(of(x)).loss() == training.evaluate(copied).loss());
+    CHECK_THROWS_AS(training.step(of(wrong)), cn::error);
+}

@@ -50,46 +50,52 @@ struct type_of_targets<void, X...> {
 
 // The samples of of_tensors. Views, of the inputs and then of the targets: the tensors must outlive
 // it.
-template <TargetType Type, class... Views>
-class tensor_samples {
+template <TargetType Type, class Inputs, class... Views>
+class tensor_samples;
+template <TargetType Type, Shape... Inputs, class... Views>
+class tensor_samples<Type, std::tuple<Inputs...>, Views...> {
     using all_targets = as_targets<Type>;
     template <size_t I>
-    using sample = detail::sample_shape<std::tuple_element_t<I, std::tuple<Views...>>>;
+    using view = std::tuple_element_t<I, std::tuple<Views...>>;
+    template <size_t I>
+    static constexpr size_t count = detail::sample_shape<view<I>>::count;
 
 public:
     using target_type = Type;
     static constexpr size_t input_count = sizeof...(Views) - all_targets::count;
     template <size_t I>
-    using input_shape = sample<I>;
+    using input_shape = std::tuple_element_t<
+        I, std::conditional_t<sizeof...(Inputs) == 0, std::tuple<detail::sample_shape<Views>...>,
+                              std::tuple<Inputs...>>>;
 
+    static_assert(sizeof...(Inputs) == 0 || sizeof...(Inputs) == input_count,
+                  "castnet: data::of_tensors<target, inputs...> lists all inputs or none");
     static_assert(
-        []<size_t... I>(std::index_sequence<I...>) {
-            return ((target_shape<typename all_targets::template at<I>>::count ==
-                     sample<input_count + I>::count) &&
-                    ...);
-        }(std::make_index_sequence<all_targets::count>{}),
-        "castnet: data::of_tensors: the targets of a sample are not those of this type");
+        []<size_t... I, size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+            return ((input_shape<I>::count == count<I>) && ... && true) &&
+                   ((target_shape<typename all_targets::template at<J>>::count ==
+                     count<input_count + J>) &&
+                    ... && true);
+        }(std::make_index_sequence<input_count>{}, std::make_index_sequence<all_targets::count>{}),
+        "castnet: data::of_tensors: the numbers of a sample are not those of these types");
 
     explicit tensor_samples(Views const&... views) : views_{views...} {}
 
-    static constexpr size_t size() {
-        return std::tuple_element_t<0, std::tuple<Views...>>::shape_type::extent[0];
+    static constexpr size_t size() { return view<0>::shape_type::extent[0]; }
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        copy<I>(sample, out);
     }
     template <size_t I = 0, class T>
-    void copy_input(size_t number, T* out) const {
-        copy<I>(number, out);
-    }
-    template <size_t I = 0, class T>
-    void copy_target(size_t number, T* out) const {
-        copy<input_count + I>(number, out);
+    void copy_target(size_t sample, T* out) const {
+        copy<input_count + I>(sample, out);
     }
 
 private:
     template <size_t I, class T>
-    void copy(size_t number, T* out) const {
-        constexpr size_t count = sample<I>::count;
-        auto const* const from = std::get<I>(views_).data() + number * count;
-        std::transform(from, from + count, out, [](auto each) { return static_cast<T>(each); });
+    void copy(size_t sample, T* out) const {
+        auto const* const from = std::get<I>(views_).data() + sample * count<I>;
+        std::transform(from, from + count<I>, out, [](auto each) { return static_cast<T>(each); });
     }
 
     std::tuple<Views...> views_;
@@ -98,9 +104,10 @@ private:
 // Tensors (samples, extents of a sample…), one for each input and then one for each target, as a
 // data set for fit(), evaluate() and step(), without a copy: the tensors must outlive it. By
 // default the last one is the target, of real numbers; label<10> says that it holds class numbers,
-// and targets<…> that several are targets, or none:
-//   of_tensors(x, y), of_tensors<label<10>>(x, labels), of_tensors<targets<>>(x)
-template <class Type = void, TensorExpression... X>
+// and targets<…> that several are targets, or none. What inputs are need only be said of ids<…>:
+//   of_tensors(x, y), of_tensors<label<10>>(x, labels), of_tensors<targets<>>(x),
+//   of_tensors<label<10>, ids<1000, 20>>(words, labels)
+template <class Type = void, Shape... Inputs, TensorExpression... X>
 auto of_tensors(X&&... tensors) {
     static_assert((detail::outlives_call<X> && ...),
                   "castnet: data::of_tensors keeps views of the elements: give temporary tensors "
@@ -119,7 +126,8 @@ auto of_tensors(X&&... tensors) {
     auto const view = []<class Z>(Z const& x) {
         return tensor_view<typename Z::value_type const, typename Z::shape_type>{x.data()};
     };
-    return tensor_samples<target, decltype(view(tensors))...>{view(tensors)...};
+    return tensor_samples<target, std::tuple<Inputs...>, decltype(view(tensors))...>{
+        view(tensors)...};
 }
 
 } // namespace castnet::data
