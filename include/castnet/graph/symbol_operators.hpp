@@ -202,8 +202,8 @@ struct layer_takes {
     static_assert(
         requires(Layer const& layer, symbol<Input> x) { layer(x); },
         "castnet: what stands at this position cannot be called with the result of the layer "
-        "before it: it is not a layer, or one for other shapes; see layer_takes<type, input "
-        "shape>");
+        "before it: it is not a layer, or one for other shapes, or an error within it stands "
+        "above: symbols take cn::exp, not std::exp; see layer_takes<type, input shape>");
     static constexpr bool checked = true;
 };
 

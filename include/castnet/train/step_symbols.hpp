@@ -25,7 +25,8 @@ struct loss_takes {
     static_assert(callable_with<Loss, Arguments...>,
                   "castnet: the loss cannot be called with the outputs of the network and the "
                   "targets; a network with several outputs needs cn::losses<...>, with a loss for "
-                  "each, or a loss that takes all; see loss_takes<loss, outputs..., targets...>");
+                  "each, or a loss that takes all; or an error within it stands above; see "
+                  "loss_takes<loss, outputs..., targets...>");
     static constexpr bool checked = true;
 };
 template <size_t Number, size_t Outputs, size_t Targets>
