@@ -4,8 +4,7 @@
 
 namespace cn = castnet;
 
-using net =
-    cn::sequential<cn::input<6, 8>,
-                   cn::transformer_decoder_layer<2, cn::transformer{.feed_forward = 16}>>;
+using net = cn::sequential<cn::input<6, 8>,
+                           cn::transformer_decoder_layer<2, cn::transformer{.feed_forward = 16}>>;
 
 cn::model<net, cn::policy::cpu, cn::batch<1>> model;
