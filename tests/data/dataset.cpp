@@ -116,6 +116,18 @@ TEST_CASE("several targets go with their sample into every subset") {
     CHECK(samples.column_of<3>().size() == 4);
 }
 
+TEST_CASE("samples without targets are as many as those of the first input") {
+    using pairs = dataset<data::targets<>, shape<2>, shape<1>>;
+    pairs const samples{counting(6), std::vector<float>{9, 8, 7}};
+    CHECK(samples.size() == 3);
+    float found = 0;
+    samples.split(0.34).last.copy_input<1>(1, &found);
+    CHECK(found == 7);
+    CHECK_THROWS_WITH_AS(
+        (pairs{counting(6), std::vector<float>{9, 8}}),
+        "castnet: dataset: input 1: found 2 values, expected 3 samples of 1 values", error);
+}
+
 TEST_CASE("the target that is wrong is named by its number") {
     using two = dataset<data::targets<shape<2>, label<2>>, shape<1>>;
     using floats = std::vector<float>;

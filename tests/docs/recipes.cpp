@@ -96,8 +96,8 @@ using critic_network = cn::network<penalized_critic{}, cn::input<2>, cn::input<2
 // [/penalty]
 
 struct critic_loss {
-    static constexpr bool labels = false;
-    constexpr auto operator()(auto real, auto fake, auto penalty, auto) const {
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto real, auto fake, auto penalty) const {
         return cn::sum(fake) - cn::sum(real) + 10 * penalty;
     }
 };
@@ -117,17 +117,15 @@ struct adversaries {
 };
 using adversarial_network = cn::network<adversaries{}, cn::input<2>, cn::input<4>>;
 
-struct discriminator_loss { // outputs, then the target, which says nothing here
-    static constexpr bool labels = false;
-    constexpr auto operator()(auto real, auto fake, auto, auto) const {
+struct discriminator_loss { // of the outputs; nothing is compared with them
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto real, auto fake, auto) const {
         return cn::sum(cn::softplus(-real)) + cn::sum(cn::softplus(fake));
     }
 };
 struct generator_loss {
-    static constexpr bool labels = false;
-    constexpr auto operator()(auto, auto fake, auto, auto) const {
-        return cn::sum(cn::softplus(-fake));
-    }
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto, auto fake, auto) const { return cn::sum(cn::softplus(-fake)); }
 };
 // [/adversaries]
 
@@ -223,15 +221,15 @@ TEST_CASE("gradients by inputs of the guide") {
     CHECK(slope[1] == doctest::Approx((largest(0.3, -0.799) - largest(0.3, -0.801)) / 0.002));
 
     std::size_t const count = 32;
-    std::vector<double> real, fake, share, none(count);
+    std::vector<double> real, fake, share;
     for (std::size_t i = 0; i < count; ++i) {
         double const t = double(i);
         real.insert(real.end(), {1 + std::cos(t), 1 + std::sin(t)});
         fake.insert(fake.end(), {std::sin(3 * t), std::cos(5 * t)});
         share.push_back(t / double(count));
     }
-    cn::data::dataset<cn::shape<1>, cn::shape<2>, cn::shape<2>, cn::shape<1>> const data{
-        real, fake, share, none};
+    cn::data::dataset<cn::data::targets<>, cn::shape<2>, cn::shape<2>, cn::shape<1>> const data{
+        real, fake, share};
     cn::model<critic_network, cn::policy::cpu, cn::batch<count>> critic{cn::seed{3}};
     auto training = cn::compile(critic, critic_loss{}, cn::adam{.learning_rate = 1e-2});
     training.fit(data, {.epochs = 300, .verbose = cn::verbosity::silent});
@@ -245,8 +243,7 @@ TEST_CASE("gradients by inputs of the guide") {
 
 TEST_CASE("two networks of the guide train against each other") {
     std::uint64_t const steps = 400;
-    cn::tensor const points = 0.1 * cn::random_normal<float, cn::shape<64, 2>>(1'000) + 2;
-    std::vector<float> const real(points.begin(), points.end()), none(64);
+    cn::tensor const real = 0.1 * cn::random_normal<float, cn::shape<64, 2>>(1'000) + 2;
 
     // [adversarial]
     cn::model<adversarial_network, cn::policy::cpu, cn::batch<64>> model{cn::seed{1}};
@@ -257,15 +254,14 @@ TEST_CASE("two networks of the guide train against each other") {
     generator.freeze("discriminator.*");
     for (std::uint64_t step = 0; step < steps; ++step) {
         auto const z = cn::random_normal<float, cn::shape<64, 4>>(step);
-        cn::data::dataset<cn::shape<1>, cn::shape<2>, cn::shape<4>> const data{
-            real, std::vector<float>(z.begin(), z.end()), none};
+        auto const data = cn::data::of_tensors<cn::data::targets<>>(real, z);
         discriminator.step(data);
         generator.step(data);
     }
     // [/adversarial]
 
     auto const noise = cn::random_normal<float, cn::shape<64, 4>>(steps);
-    auto const made = cn::mean<0>(model.predict<2>(points, noise));
+    auto const made = cn::mean<0>(model.predict<2>(real, noise));
     CHECK(made[0] == doctest::Approx(2).epsilon(0.2));
     CHECK(made[1] == doctest::Approx(2).epsilon(0.2));
 }

@@ -67,20 +67,17 @@ struct of_poisson_nll : of_values<cn::poisson_nll> {};
 struct of_cosine_similarity : of_values<cn::cosine_similarity> {};
 struct of_dice : of_values<cn::dice> {};
 
-// Losses of several outputs: one input for each, then the target.
+// Losses of several outputs: one input for each, then the target, if any.
 template <auto Loss>
 struct of_several {
     constexpr auto operator()(auto... x) const { return Loss(x...); }
 };
 struct of_gaussian_nll : cn::network<of_several<cn::gaussian_nll>{}, input<6>, input<6>, input<6>> {
 };
-struct of_any_triplet { // any target: the loss does not look at it
-    constexpr auto operator()(auto a, auto p, auto n) const {
-        return cn::triplet_margin_loss{.margin = 1.5}(a, p, n, a | cn::slice_channels<0, 1>);
-    }
-};
-struct of_triplets : cn::network<of_any_triplet{}, input<6>, input<6>, input<6>> {};
 // (nvcc 13.0 writes invalid C++ for values without a name in the base of a struct.)
+constexpr auto wide_triplet_margin = cn::triplet_margin_loss{.margin = 1.5};
+struct of_triplets : cn::network<of_several<wide_triplet_margin>{}, input<6>, input<6>, input<6>> {
+};
 constexpr auto wide_contrastive = cn::contrastive_loss{.margin = 4};
 struct of_pairs : cn::network<of_several<wide_contrastive>{}, input<6>, input<6>, input<1>> {};
 

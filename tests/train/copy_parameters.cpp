@@ -72,7 +72,7 @@ TEST_CASE("the first layers of a network get theirs by name") {
     auto const before = other.get("0.weight");
     CHECK_THROWS_WITH_AS(cn::copy_parameters(from, other),
                          "castnet: copy_parameters: the first model has no parameter '2.weight', "
-                         "which the second one has",
+                         "which the second one has; copy what both have with castnet::partial",
                          cn::error);
     CHECK(other.get("0.weight") == before);
     cn::model<wider, cn::policy::cpu, cn::batch<4>> wide;
@@ -80,4 +80,34 @@ TEST_CASE("the first layers of a network get theirs by name") {
                          "castnet: copy_parameters: parameter '0.weight' is (4, 3) in one model, "
                          "but (5, 3) in the other",
                          cn::error);
+}
+
+TEST_CASE("models that differ get what both have") {
+    using names = std::vector<std::string>;
+    cn::model<net, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}};
+    from.set("1.running_mean", std::vector<float>{1, 2, 3, 4});
+    using headed =
+        cn::sequential<cn::input<3>, cn::named<"body", cn::block<cn::dense<4>, cn::batch_norm>>,
+                       cn::tanh, cn::named<"head", cn::dense<5>>>;
+    cn::model<headed, cn::policy::basic_cpu<double>, cn::batch<2>> to{cn::seed{2}};
+    auto const kept = to.get("head.weight");
+    auto const report =
+        cn::copy_parameters(from, to, cn::partial{.rename = cn::replace_prefix{"body.", ""}});
+    CHECK(report.loaded == names{"body.0.weight", "body.0.bias", "body.1.weight", "body.1.bias",
+                                 "body.1.running_mean", "body.1.running_var"});
+    CHECK(report.missing == names{"head.weight", "head.bias"});
+    CHECK(report.unexpected == names{"3.weight", "3.bias"});
+    CHECK(to.get("body.1.running_mean") == std::vector<double>{1, 2, 3, 4});
+    CHECK(to.get("body.0.weight")[5] == doctest::Approx(from.get("0.weight")[5]).epsilon(1e-7));
+    CHECK(to.get("head.weight") == kept);
+
+    CHECK_THROWS_WITH_AS(cn::copy_parameters(from, to, cn::partial{}),
+                         "castnet: copy_parameters: the first model holds nothing for the network, "
+                         "whose first parameter \"body.0.weight\" was looked for as "
+                         "\"body.0.weight\"; its own first one is \"0.weight\"; give "
+                         "partial::rename a rule from the one to the other",
+                         cn::error);
+
+    cn::model<deeper, cn::policy::cpu, cn::batch<4>> other{cn::seed{2}};
+    CHECK(cn::copy_parameters(from, other, cn::partial{}).missing == names{"2.weight", "2.bias"});
 }

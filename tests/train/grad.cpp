@@ -130,6 +130,10 @@ TEST_CASE("places and axes of symbols are those of tensors") {
     check([](auto m) { return cn::sum(cn::argmin<1>(m, cn::keepdims) * m * m); }, a);
     check([](auto x) { return cn::norm(cn::expand_dims<1>(x) * x + cn::argmin<0>(x)); }, w);
     check([](auto m) { return cn::norm(cn::squeeze<1>(cn::slice<1, 1, 2>(m))); }, a);
+    check([](auto m) { return cn::sum(cn::exp(cn::diagonal(m))) * cn::sum(m); }, a);
+    check([](auto m) { return cn::norm(cn::diagonal(cn::transpose(m)) - 2); }, a);
+    check([](auto m) { return cn::square(cn::trace(m)) + cn::norm(m); }, a);
+    check([](auto x, auto m) { return cn::sum(cn::exp(cn::matmul(m, cn::diag(x)))); }, w, a);
     auto const blocks = cn::random_normal<double, cn::shape<2, 4, 3>>(1);
     auto const places = [](auto x) {
         return cn::sum(x + cn::argmax(x)) + cn::sum(cn::argmax<1>(x) * cn::select<1>(x, 0));

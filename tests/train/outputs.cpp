@@ -139,6 +139,22 @@ auto in_one(Model& model) {
                        cn::on_output<1, cn::mae>);
 }
 
+// Of the outputs alone.
+struct likeness {
+    static constexpr char const* name = "likeness";
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto kind, auto copy) const {
+        return cn::sum(kind) * cn::square(cn::mean(copy));
+    }
+};
+struct unlikeness : likeness {
+    constexpr auto operator()(auto kind, auto copy) const { return -likeness{}(kind, copy); }
+};
+struct likeness_beside_a_target {
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto kind, auto copy, auto) const { return likeness{}(kind, copy); }
+};
+
 // Of three numbers, the first counts.
 struct first_of_three {
     static constexpr char const* name = "first_of_three";
@@ -308,14 +324,14 @@ std::vector<double> trained_on_triplets() {
     cn::model<triplets, Policy, cn::batch<16 / (is_one<Policy> ? 1 : 2)>> model{cn::seed{3}};
     auto training =
         cn::compile(model, cn::triplet_margin_loss{.margin = 4}, cn::adam{.learning_rate = 0.01});
-    std::vector<float> x[3], y(24); // a target that nobody looks at
+    std::vector<float> x[3];
     for (std::size_t i = 0; i < 96; ++i) {
         x[0].push_back(float(number(i)));
         x[1].push_back(float(number(i) + 0.125 * number(i + 7)));
         x[2].push_back(float(number(i + 50)));
     }
-    cn::data::dataset<cn::shape<1>, cn::shape<4>, cn::shape<4>, cn::shape<4>> const data{x[0], x[1],
-                                                                                         x[2], y};
+    cn::data::dataset<cn::data::targets<>, cn::shape<4>, cn::shape<4>, cn::shape<4>> const data{
+        x[0], x[1], x[2]};
     auto const h = training.fit(data, {.epochs = 20, .verbose = cn::verbosity::silent});
     CHECK(h["loss"].back() < 0.8 * h["loss"].front());
     return check::everything(model);
@@ -324,6 +340,39 @@ TEST_CASE("embeddings are trained by triplets") {
     auto const one = trained_on_triplets<check::policy>();
     CHECK(check::largest_difference(trained_on_triplets<cn::policy::logical<check::policy, 2>>(),
                                     one) < 1e-9);
+}
+
+TEST_CASE("samples without targets train by a loss of the outputs alone, as with any targets") {
+    cn::model<network, check::policy, cn::batch<8>> model{cn::seed{2}}, other{cn::seed{2}};
+    auto training = cn::compile(model, likeness{}, cn::adam{}, likeness{});
+    auto with_targets = cn::compile(other, likeness_beside_a_target{}, cn::adam{});
+    auto const all = samples(20);
+    std::vector<float> x(80), y(60);
+    for (std::size_t i = 0; i < 20; ++i) {
+        all.copy_input(i, x.data() + 4 * i);
+    }
+    cn::data::dataset<cn::data::targets<>, cn::shape<4>> const alone{x};
+    cn::data::dataset<cn::shape<3>, cn::shape<4>> const beside{x, y};
+    auto const last_loss = [](auto& fitted, auto const& data) {
+        return fitted.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent})["loss"].back();
+    };
+    double const expected = last_loss(with_targets, beside);
+    CHECK(last_loss(training, alone) == doctest::Approx(expected).epsilon(1e-6));
+    CHECK(check::largest_difference(check::everything(model), check::everything(other)) < 1e-6);
+    CHECK(model.predict(alone) == model.predict(beside));
+    auto const weighted = alone.skip(3).with_weights(std::vector<float>(17, 2));
+    auto const found = training.evaluate(weighted);
+    CHECK(found.loss() ==
+          doctest::Approx(with_targets.evaluate(beside.skip(3)).loss()).epsilon(1e-6));
+    CHECK(found["likeness"] == found.loss());
+    CHECK(last_loss(training, cn::on_device(alone)) ==
+          doctest::Approx(last_loss(with_targets, beside)).epsilon(1e-6));
+
+    check::temporary_path const place{"outputs.safetensors"};
+    cn::save(training, place.name);
+    auto others = cn::compile(other, unlikeness{}, cn::adam{}, likeness{});
+    CHECK_THROWS_WITH_AS(cn::load(others, place.name),
+                         doctest::Contains("another loss of the same name"), cn::file_error);
 }
 
 TEST_CASE("what all samples share is the same for each of them, as an output, loss and metric") {

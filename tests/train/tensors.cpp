@@ -93,3 +93,47 @@ TEST_CASE("tensors are data sets") {
     cn::tensor<int, cn::shape<6>> const wrong{0, 1, 3, 2, 1, 0};
     CHECK_THROWS_AS(ours.step(cn::data::of_tensors<cn::data::label<3>>(x, wrong)), cn::error);
 }
+
+TEST_CASE("several tensors are inputs and targets, in this order") {
+    floats<6, 2> const x = cn::sin(floats<6, 2>::arange());
+    floats<6, 1, 3, 2> const images = cn::cos(floats<6, 1, 3, 2>::arange());
+    cn::tensor<int, cn::shape<6>> const labels{0, 1, 2, 2, 1, 0};
+    floats<6> const numbers = floats<6>::arange();
+
+    using both = cn::data::targets<cn::data::label<3>, cn::shape<>>;
+    auto const data = cn::data::of_tensors<both>(x, images, labels, numbers);
+    using set = decltype(data);
+    static_assert(std::remove_cvref_t<set>::input_count == 2);
+    static_assert(std::is_same_v<std::remove_cvref_t<set>::input_shape<1>, cn::shape<1, 3, 2>>);
+    CHECK(data.size() == 6);
+    float image[6], label = 0, number = 0;
+    data.copy_input<1>(4, image);
+    data.copy_target<0>(4, &label);
+    data.copy_target<1>(4, &number);
+    CHECK(image[5] == images(4, 0, 2, 1));
+    CHECK(label == 1);
+    CHECK(number == 4);
+
+    auto const last = cn::data::of_tensors(x, images, numbers); // by default, the last one
+    static_assert(std::remove_cvref_t<decltype(last)>::input_count == 2);
+    auto const none = cn::data::of_tensors<cn::data::targets<>>(x, images);
+    static_assert(std::remove_cvref_t<decltype(none)>::input_count == 2);
+}
+
+TEST_CASE("tensors of whole numbers are ids where that is said") {
+    using words =
+        cn::sequential<cn::input_ids<9, 4>, cn::embedding<9, 3>, cn::flatten, cn::dense<2>>;
+    cn::tensor<int, cn::shape<3, 4>> const x{{0, 1, 2, 3}, {8, 7, 6, 5}, {4, 4, 0, 0}};
+    cn::tensor<int, cn::shape<3, 4>> const wrong{{0, 1, 2, 3}, {8, 9, 6, 5}, {4, 4, 0, 0}};
+    cn::tensor<int, cn::shape<3>> const labels{0, 1, 1};
+    using data_set = cn::data::dataset<cn::data::label<2>, cn::ids<9, 4>>;
+    data_set const copied{std::vector<int>(x.begin(), x.end()),
+                          std::vector<int>(labels.begin(), labels.end())};
+    cn::model<words, cn::policy::cpu, cn::batch<3>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    auto const of = [&](auto const& ids) {
+        return cn::data::of_tensors<cn::data::label<2>, cn::ids<9, 4>>(ids, labels);
+    };
+    CHECK(training.evaluate(of(x)).loss() == training.evaluate(copied).loss());
+    CHECK_THROWS_AS(training.step(of(wrong)), cn::error);
+}

@@ -39,7 +39,7 @@ public:
     [[gnu::noinline]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
-        for (size_t i = column_count; i-- > 0;) { // the targets first, which say how many samples
+        for (size_t i = column_count; i-- > 0;) { // the targets first
             size_t const found = (*columns_)[i].size();
             if (found != samples() * counts[i]) {
                 throw error({"castnet: dataset: ", name_of(i), ": found ", found,
@@ -54,13 +54,15 @@ public:
         }
     }
 
-    size_t samples() const { return (*columns_)[first_target].size() / counts[first_target]; }
+    size_t samples() const { return (*columns_)[counting].size() / counts[counting]; }
 
     column const& operator[](size_t i) const { return (*columns_)[i]; }
 
 private:
     static constexpr size_t first_target = sizeof...(Inputs);
     static constexpr size_t column_count = first_target + sizeof...(Targets);
+    static constexpr size_t counting = // the column that says how many samples there are
+        sizeof...(Targets) > 0 ? first_target : 0;
     using columns = std::array<column, column_count>;
 
     // Of each column.
@@ -102,12 +104,12 @@ public:
     explicit dataset(auto const&...) {}
 };
 
-// Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of these; Inputs
-// are shapes, in row-major order: channels, height, width; ids<…> where the numbers are whole. The
-// constructor takes one column for each input, then one for each target; it throws castnet::error
-// unless all hold the same number of whole samples and every id and label is one that its type
-// allows. Copies and subsets share the columns and hold
-// only a list of sample numbers.
+// Type is label<K>, a shape of real numbers or, for several targets or none, targets<T…> of these;
+// Inputs are shapes, in row-major order: channels, height, width; ids<…> where the numbers are
+// whole. The constructor takes one column for each input, then one for each target; it throws
+// castnet::error unless all hold the same number of whole samples and every id and label is one
+// that its type allows. Copies and subsets share the columns and hold only a list of sample
+// numbers.
 template <TargetType Type, Shape... Inputs>
 class dataset<Type, Inputs...> : detail::table<as_targets<Type>, Inputs...> {
     static_assert(sizeof...(Inputs) >= 1, "castnet: a dataset needs at least one input");

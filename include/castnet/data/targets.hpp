@@ -1,5 +1,5 @@
 // List of targets, targets<T…>: several targets of one sample, each a label<K> or a shape of real
-// numbers.
+// numbers; or none, targets<>.
 #pragma once
 
 #include <castnet/data/label.hpp>
@@ -27,8 +27,6 @@ struct targets {
 
     // Whether there are class numbers of steps or pixels.
     static constexpr bool labels_parts = ((is_label<T> && !labels_sample<T>) || ...);
-
-    static_assert(count >= 1, "castnet: data::targets needs at least one target");
 };
 
 template <class T>

@@ -57,8 +57,8 @@ constexpr void take_node(detail::digest& d, node const& n, graph_view const& g) 
 }
 
 // Of a graph without repeated blocks that nothing was appended to since the trace: the nodes of the
-// network, then those of the loss from the first target on, whose sum is the first output, then
-// those of the metrics.
+// network, then those of the loss from the first target on, or without any from the weight on,
+// whose sum is the first output, then those of the metrics.
 constexpr fingerprint fingerprint_of(graph_view const& g) {
     detail::digest d;
     for (int i = 0; i < g.parameter_count; ++i) {
@@ -69,7 +69,10 @@ constexpr fingerprint fingerprint_of(graph_view const& g) {
     }
     fingerprint of;
     int next = 0;
-    for (; next < g.node_count && g.nodes[next].kind != op::target; ++next) {
+    auto const begins_loss = [](node const& n) {
+        return n.kind == op::target || n.kind == op::sample_weight;
+    };
+    for (; next < g.node_count && !begins_loss(g.nodes[next]); ++next) {
         take_node(d, g.nodes[next], g);
     }
     of.network = d.value();

@@ -71,22 +71,22 @@ concept NumberOrElements = NumberOperand<T> || Elements<T>;
 
 } // namespace detail
 
+template <class... X>
+concept SymbolsAndElements = (Symbol<X> || ...) && (detail::Elements<X> || ...);
+
 template <fn F, detail::OperandOrElements... X>
-    requires((Symbol<X> || ...) && (detail::Elements<X> || ...))
+    requires SymbolsAndElements<X...>
 constexpr auto apply(function<F>, X const&... x) {
     using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
     static_assert(operands_are_traced<X...>::checked);
     return symbol<result>{detail::graph_of(x...), 0};
 }
 
-template <class A, class B>
-concept SymbolAndElements =
-    (Symbol<A> && detail::Elements<B>) || (detail::Elements<A> && Symbol<B>);
 template <class T>
 concept Traced = Symbol<T> || is_scalar<T>;
 template <class A, class B>
 concept TracedPair = (detail::Operand<A> && detail::Operand<B> && (Traced<A> || Traced<B>)) ||
-                     SymbolAndElements<A, B>;
+                     SymbolsAndElements<A, B>;
 
 template <class A, class B>
     requires TracedPair<A, B>
@@ -202,8 +202,8 @@ struct layer_takes {
     static_assert(
         requires(Layer const& layer, symbol<Input> x) { layer(x); },
         "castnet: what stands at this position cannot be called with the result of the layer "
-        "before it: it is not a layer, or one for other shapes; see layer_takes<type, input "
-        "shape>");
+        "before it: it is not a layer, or one for other shapes, or an error within it stands "
+        "above: symbols take cn::exp, not std::exp; see layer_takes<type, input shape>");
     static constexpr bool checked = true;
 };
 

@@ -166,6 +166,11 @@ constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
         return x;
     }
 }
+template <size_t Axis, class... X>
+    requires SymbolsAndElements<X...>
+constexpr auto concatenate(X const&... x) {
+    return concat(x...); // which refuses them
+}
 
 template <size_t Axis, class First, class... More>
 inline constexpr bool can_stack =
@@ -188,6 +193,11 @@ constexpr auto stack(symbol<First> x, symbol<More>... more) {
     } else {
         return x;
     }
+}
+template <size_t Axis, class... X>
+    requires SymbolsAndElements<X...>
+constexpr auto stack(X const&... x) {
+    return concat(x...);
 }
 
 // So many zeros before and after an axis (PyTorch's F.pad, Keras' ZeroPadding1D): pad of a symbol.

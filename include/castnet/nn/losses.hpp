@@ -5,7 +5,7 @@
 // classes) and for each pixel of an image (classes, height, width). A custom loss may define
 // another `target_shape`. A network with several outputs has a loss for each
 // (nn/output_losses.hpp), or one that is called with all outputs and then the target; or all
-// targets, if it lists several:
+// targets, if it lists several or, as data::targets<>, none:
 //     using targets = data::targets<data::label<3>, shape<4>>;
 // Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp), whose
 // ranges it may list (core/hyperparameters.hpp).

@@ -75,10 +75,12 @@ constexpr auto outputs(symbol<S>... x) {
 template <class Function, class... Symbols>
 struct function_takes_inputs {
     static constexpr bool checked = requires(Function const& f) { f(Symbols{}...); };
-    static_assert(checked,
-                  "castnet: the function of a network cannot be called with these symbols, one for "
-                  "each input: constexpr auto operator()(auto x, auto y) const for two inputs; see "
-                  "function_takes_inputs<function, symbols...>");
+    static_assert(
+        checked,
+        "castnet: the function of a network cannot be called with these symbols, one for "
+        "each input: constexpr auto operator()(auto x, auto y) const for two inputs; or an "
+        "error within it stands above: symbols take cn::exp, not std::exp; see "
+        "function_takes_inputs<function, symbols...>");
 };
 template <class Result>
 struct function_returns {

@@ -108,6 +108,12 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
         return x;
     }
 }
+template <class... X>
+    requires SymbolsAndElements<X...>
+constexpr auto concat(X const&... x) {
+    static_assert(operands_are_traced<X...>::checked);
+    return symbol<shape<>>{detail::graph_of(x...), 0};
+}
 
 namespace detail {
 

@@ -1,6 +1,7 @@
 // Losses of embeddings: how near vectors are to each other.
 #pragma once
 
+#include <castnet/data/targets.hpp>
 #include <castnet/nn/losses.hpp>
 
 #include <array>
@@ -33,12 +34,10 @@ struct cosine_similarity_loss {
 inline constexpr cosine_similarity_loss cosine_similarity{};
 
 // max(0, d(anchor, positive) - d(anchor, negative) + margin) of the three outputs of a network, for
-// d as in PyTorch's PairwiseDistance (PyTorch's TripletMarginLoss). The target, one number, is not
-// looked at.
+// d as in PyTorch's PairwiseDistance (PyTorch's TripletMarginLoss), without a target.
 struct triplet_margin_loss {
     static constexpr char const* name = "triplet_margin";
-    static constexpr bool labels = false;
-    using target_shape = shape<1>;
+    using targets = data::targets<>;
     scalar margin = 1;
     [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"margin", margin.value}});
@@ -46,7 +45,7 @@ struct triplet_margin_loss {
 
     template <size_t N>
     constexpr auto operator()(symbol<shape<N>> anchor, symbol<shape<N>> positive,
-                              symbol<shape<N>> negative, symbol<shape<1>>) const {
+                              symbol<shape<N>> negative) const {
         return relu(detail::pairwise_distance(anchor, positive) -
                     detail::pairwise_distance(anchor, negative) + margin);
     }

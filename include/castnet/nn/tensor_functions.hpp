@@ -1,6 +1,7 @@
 // Functions of tensors (castnet/tensor/) for symbols, under the same names: reductions along axes,
-// products with vectors, transposition. So a function that is written once computes with tensors
-// and is differentiated (train/grad.hpp). They are not for images, whose axes mean something else.
+// products with vectors, transposition, diagonals. So a function that is written once computes with
+// tensors and is differentiated (train/grad.hpp). They are not for images, whose axes mean
+// something else.
 #pragma once
 
 #include <castnet/graph/operations.hpp>
@@ -8,6 +9,7 @@
 #include <castnet/nn/permute.hpp>
 #include <castnet/tensor/reduce.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace castnet {
@@ -340,6 +342,39 @@ constexpr auto select(symbol<S> x, size_t i) {
     using result = decltype(detail::kept_shape<S>(rest));
     return detail::on_rows<op::slice, result>(
         *x.g, rows::rows, rows::inner, static_cast<int>(i * rows::inner), {detail::sample_id(x)});
+}
+
+// The main diagonal of a matrix: with a row's length of zeros behind it, its elements are as far
+// apart as rows that are longer by one.
+template <class S>
+constexpr auto diagonal(symbol<S> x) {
+    static_assert(S::rank == 2, "castnet: diagonal takes a matrix: a tensor of two axes");
+    if constexpr (S::rank == 2) {
+        constexpr size_t columns = S::extent[1], length = std::min(S::extent[0], columns);
+        auto const elements = reshaped(slice<0, 0, length>(x), shape<length * columns>{});
+        return select<1>(reshaped(pad<0, 0, length>(elements), shape<length, columns + 1>{}), 0);
+    } else {
+        return x;
+    }
+}
+
+// The square matrix with a vector on its main diagonal and 0 elsewhere.
+template <class S>
+constexpr auto diag(symbol<S> x) {
+    static_assert(S::rank == 1,
+                  "castnet: diag takes a vector; the diagonal of a matrix is diagonal(x)");
+    if constexpr (S::rank == 1) {
+        constexpr size_t n = S::count;
+        auto const rows = pad<1, 0, n>(reshaped(x, shape<n, 1>{}));
+        return reshaped(slice<0, 0, n * n>(reshaped(rows, shape<n*(n + 1)>{})), shape<n, n>{});
+    } else {
+        return x;
+    }
+}
+
+template <class S>
+constexpr auto trace(symbol<S> x) {
+    return sum(diagonal(x));
 }
 
 } // namespace castnet

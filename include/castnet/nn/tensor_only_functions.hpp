@@ -102,18 +102,6 @@ template <Symbol X>
 constexpr auto cov(X x) {
     return detail::refused<"cov">(x);
 }
-template <Symbol X>
-constexpr auto diagonal(X x) {
-    return detail::refused<"diagonal">(x);
-}
-template <Symbol X>
-constexpr auto diag(X x) {
-    return detail::refused<"diag">(x);
-}
-template <Symbol X>
-constexpr auto trace(X x) {
-    return detail::refused<"trace">(x);
-}
 template <Symbol A>
 constexpr auto inverse(A a) {
     return detail::refused<"inverse">(a);

@@ -78,6 +78,16 @@ template <size_t Heads, transformer Options = transformer{}, auto Activation = r
 struct transformer_decoder_layer_type {
     static constexpr char const* name = "transformer_decoder_layer";
 
+    // Only for its message.
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        static_assert(detail::never<S>,
+                      "castnet: transformer_decoder_layer attends to another sequence, too: call "
+                      "it with both in the function of a network, decoder(x, memory); without one, "
+                      "as in a GPT, take transformer_encoder_layer with transformer{.causal = "
+                      "true}");
+        return x;
+    }
     template <Shape S, Shape Memory, class... Mask>
     constexpr symbol<S> operator()(symbol<S> x, symbol<Memory> memory, Mask const&... masks) const {
         scope_guard const scope{*x.g, layer_kind{name}};

@@ -82,8 +82,9 @@ void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size
 }
 
 template <class T, class Data, class... Target, size_t... I>
-void collate_targets(batch_layout const& layout, T* batch, Data const& data, size_t sample,
-                     size_t row, data::targets<Target...>, std::index_sequence<I...>) {
+void collate_targets(batch_layout const& layout, [[maybe_unused]] T* batch, Data const& data,
+                     [[maybe_unused]] size_t sample, [[maybe_unused]] size_t row,
+                     data::targets<Target...>, std::index_sequence<I...>) {
     (place_sample<data::target_shape<Target>>(
          batch + layout.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
          batch + layout.staging,

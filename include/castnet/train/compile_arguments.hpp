@@ -250,7 +250,7 @@ struct arguments_of_compile {
                   "castnet: the loss cannot be called with the outputs of the network and a "
                   "target: a symbol for each output, then the target (a number where labels is "
                   "true, else of the first output's shape); cn::losses<...> takes a loss for each "
-                  "output");
+                  "output; or an error within it stands above: symbols take cn::exp, not std::exp");
     static_assert(found != compile_mistake::loss_gives_others,
                   "castnet: a loss must give one number for each sample, symbol<shape<>>: return "
                   "cn::mean(...) or cn::sum(...) of its elements");

@@ -31,7 +31,8 @@ struct parameter_name_is_unique {
     static_assert(Name.view().empty(),
                   "castnet: two parameters of the network have the same name, which files and "
                   "model.get() find them by; give one of the layers another name with "
-                  "cn::named; see parameter_name_is_unique<name>");
+                  "cn::named, or put both in cn::shared if they are to be one layer that is used "
+                  "twice; see parameter_name_is_unique<name>");
     static constexpr bool checked = true;
 };
 template <int Number>

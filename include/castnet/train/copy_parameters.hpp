@@ -1,8 +1,9 @@
-// Copy of the parameters of a model into another one, or a part of the way there.
+// Copy of the parameters of a model into another one: all, a part of them or of the way there.
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/train/model.hpp>
+#include <castnet/train/partial_load.hpp>
 #include <castnet/train/shape_text.hpp>
 #include <castnet/train/weights.hpp>
 
@@ -15,6 +16,13 @@ namespace castnet {
 
 namespace detail {
 
+template <class Extents>
+[[gnu::noinline]] error other_shape(std::string const& name, Extents const& found,
+                                    ir::placed_parameter const& p) {
+    return error({"castnet: copy_parameters: parameter '", name, "' is ", shape_text(found),
+                  " in one model, but ", shape_text(p.shape), " in the other"});
+}
+
 // Throws castnet::error unless From has a parameter of the name and the shape of p.
 template <class From>
 [[gnu::noinline]] void check_same_parameter(ir::placed_parameter const& p,
@@ -24,15 +32,13 @@ template <class From>
         if (other.name.text() == name) {
             if (!std::equal(other.shape.begin(), other.shape.end(), p.shape.begin(),
                             p.shape.end())) {
-                throw error({"castnet: copy_parameters: parameter '", name, "' is ",
-                             shape_text(other.shape), " in one model, but ", shape_text(p.shape),
-                             " in the other"});
+                throw other_shape(name, other.shape, p);
             }
             return;
         }
     }
     throw error({"castnet: copy_parameters: the first model has no parameter '", name,
-                 "', which the second one has"});
+                 "', which the second one has; copy what both have with castnet::partial"});
 }
 
 // Whether the parameters of two models have the same order of elements in memory.
@@ -84,6 +90,44 @@ void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other
     } else {
         detail::set_parameters(to, results);
     }
+}
+
+// The same of the parameters and running statistics that `from` has under the names that `how`
+// gives them. The others keep their values, and the report names them. Throws castnet::error, and
+// changes nothing, if there are none, if one has another shape and not how.skip_mismatch, or if
+// another thread uses `to` or changes `from`.
+template <class Net, class Where, class Batch, class OtherNet, class Other, class OtherBatch>
+load_report copy_parameters(model<Net, Where, Batch> const& from,
+                            model<OtherNet, Other, OtherBatch>& to, partial const& how) {
+    using source = model<Net, Where, Batch>;
+    using T = typename Other::value_type;
+    model_access::exclusive const writes{to.access(), "copy_parameters"};
+    model_access::shared const reads{from.access(), "copy_parameters"};
+    std::vector<io::stored_tensor> tensors; // without their values
+    for (size_t i = 0; i < source::parameter_tensors(); ++i) {
+        ir::placed_parameter const& p = source::parameter_at(i);
+        tensors.push_back({p.name.text(),
+                           io::dtype_of<typename Where::value_type>,
+                           {p.shape.begin(), p.shape.end()},
+                           {}});
+    }
+    detail::partial_match all =
+        detail::match(tensors, {&to.parameter_at(0), to.parameter_tensors()}, how);
+    if (!all.nothing.empty()) {
+        throw error({"castnet: copy_parameters: the first model ", all.nothing});
+    }
+    std::vector<std::vector<T>> values;
+    for (auto const& [parameter, tensor] : all.pairs) {
+        if (!detail::has_shape_of(tensors[tensor], *parameter)) {
+            throw detail::other_shape(tensors[tensor].name, tensors[tensor].shape, *parameter);
+        }
+        auto const found = from.get(tensors[tensor].name);
+        values.emplace_back(found.begin(), found.end());
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+        to.set(*all.pairs[i].parameter, values[i]);
+    }
+    return std::move(all.report);
 }
 
 } // namespace castnet

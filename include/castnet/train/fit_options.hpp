@@ -45,7 +45,7 @@ struct fit_position {
 
 template <class Training>
 struct fit_options {
-    int epochs = 1;                         // in all: those before a restart count
+    int epochs = 1; // of this call; after load(training, file), those before the checkpoint count
     castnet::schedule schedule{};           // empty: the optimizer's own learning rate
     validation_data<Training> validation{}; // a data set, evaluated after every epoch
     std::vector<float> class_weight{};      // one factor per class, for labels

@@ -97,8 +97,9 @@ public:
         static_assert(detail::never<Number>,
                       "castnet: the seed of a model is no plain number: model{cn::seed{42}}");
     }
-    model(model const&) = delete;
-    model& operator=(model const&) = delete;
+    // A model neither copies nor moves, since trainings refer to it. (Compilers show these lines.)
+    model(model const&) = delete; // castnet: pass a model as model&; a std::deque holds any number
+    model& operator=(model const&) = delete; // castnet: copy_parameters(from, to) copies values
 
     std::uint64_t seed_value() const { return seed_; }
 

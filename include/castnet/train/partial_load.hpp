@@ -1,9 +1,12 @@
-// Partial loading of weights, load(model, file, partial{…}): those that a file and a network have
-// in common, as PyTorch's load_state_dict(strict=False).
+// Partial loading of weights, load(model, file, partial{…}) and copy_parameters(from, to,
+// partial{…}): those that a file or model and a network have in common, as PyTorch's
+// load_state_dict(strict=False).
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/train/weights.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -14,11 +17,11 @@
 namespace castnet {
 
 struct partial {
-    // Maps a parameter's name to its name in the file; if empty, names are equal. Parameters for
-    // which it returns "" are skipped.
+    // Maps a parameter's name to its name in the file or the other model; if empty, names are
+    // equal. Parameters for which it returns "" are skipped.
     std::function<std::string(std::string_view)> rename{};
-    // Parameters that have another shape in the file keep their values, as with Keras'
-    // skip_mismatch; otherwise they are an error.
+    // Parameters that have another shape there keep their values, as with Keras' skip_mismatch;
+    // otherwise they are an error.
     bool skip_mismatch = false;
 };
 
@@ -33,52 +36,69 @@ struct replace_prefix {
     }
 };
 
-// Report of a partial load: names of parameters of the network and of tensors of the file.
+// Report of a partial load: names of parameters of the network and of tensors of the file or the
+// other model.
 struct load_report {
     std::vector<std::string> loaded;
-    std::vector<std::string> missing;    // the file has no such tensor: they keep their values
+    std::vector<std::string> missing;    // there is no such tensor: they keep their values
     std::vector<std::string> mismatched; // it has another shape there: they keep their values
-    std::vector<std::string> unexpected; // tensors of the file that no parameter asked for
+    std::vector<std::string> unexpected; // tensors that no parameter asked for
 };
 
 namespace detail {
 
-// Pairs of parameters and tensors of the file.
+// Pairs of parameters and tensors by their number.
 struct partial_match {
     struct pair {
         ir::placed_parameter const* parameter;
-        std::string tensor;
+        size_t tensor;
     };
     std::vector<pair> pairs;
     load_report report;
+    std::string nothing; // where there is no pair: what there is instead
 };
 
-// Throws file_error if there is no pair.
-[[gnu::noinline]] inline partial_match match(io::safetensors_file const& file,
+[[gnu::noinline]] inline std::string nothing_loaded(load_report const& report,
+                                                    std::string const& first_asked) {
+    if (!report.mismatched.empty()) {
+        return string_of({"holds nothing for the network: all ", report.mismatched.size(),
+                          " tensors that have names of its parameters have other shapes"});
+    }
+    auto const first = [](std::vector<std::string> const& names) {
+        return io::detail::shown(names.empty() ? "" : names.front());
+    };
+    return string_of({"holds nothing for the network, whose first parameter ",
+                      first(report.missing), " was looked for as ", io::detail::shown(first_asked),
+                      "; its own first one is ", first(report.unexpected),
+                      "; give partial::rename a rule from the one to the other"});
+}
+
+[[gnu::noinline]] inline partial_match match(std::vector<io::stored_tensor> const& tensors,
                                              std::span<ir::placed_parameter const> parameters,
                                              partial const& how) {
     partial_match all;
     load_report& report = all.report;
-    std::vector<io::stored_tensor> const& tensors = file.entries();
     std::vector<char> is_asked(tensors.size(), 0);
     std::string first_asked;
     for (ir::placed_parameter const& p : parameters) {
         std::string const name = p.name.text();
-        std::string asked = how.rename ? how.rename(name) : name;
-        io::stored_tensor const* const t = file.find(asked);
-        if (t == nullptr) {
+        std::string const asked = how.rename ? how.rename(name) : name;
+        auto const t = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](io::stored_tensor const& x) { return x.name == asked; });
+        if (t == tensors.end()) {
             if (report.missing.empty()) {
                 first_asked = asked;
             }
             report.missing.push_back(name);
             continue;
         }
-        is_asked[size_t(t - tensors.data())] = 1;
+        auto const number = size_t(t - tensors.begin());
+        is_asked[number] = 1;
         if (how.skip_mismatch && !has_shape_of(*t, p)) {
             report.mismatched.push_back(name);
         } else {
             report.loaded.push_back(name);
-            all.pairs.push_back({&p, std::move(asked)});
+            all.pairs.push_back({&p, number});
         }
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -86,21 +106,8 @@ struct partial_match {
             report.unexpected.push_back(tensors[i].name);
         }
     }
-    if (!report.mismatched.empty() && report.loaded.empty()) {
-        throw file_error(file.file_name(),
-                         {"holds nothing for the network: all ", report.mismatched.size(),
-                          " tensors that have names of its parameters have other shapes"});
-    }
     if (report.loaded.empty()) {
-        auto const first = [](std::vector<std::string> const& names) {
-            return io::detail::shown(names.empty() ? "" : names.front());
-        };
-        throw file_error(file.file_name(),
-                         {"holds nothing for the network, whose first parameter ",
-                          first(report.missing), " was looked for as ",
-                          io::detail::shown(first_asked), "; the first tensor of the file is ",
-                          first(report.unexpected),
-                          "; give partial::rename a rule from the one to the other"});
+        all.nothing = nothing_loaded(report, first_asked);
     }
     return all;
 }
@@ -118,13 +125,16 @@ template <class Net, class Where, class Batch>
                                    partial const& how) {
     using model_type = model<Net, Where, Batch>;
     io::safetensors_file const stored = io::load_safetensors(file);
-    detail::partial_match all =
-        detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
+    detail::partial_match all = detail::match(
+        stored.entries(), {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
+    if (!all.nothing.empty()) {
+        throw file_error(stored.file_name(), {all.nothing});
+    }
     std::vector<std::vector<typename Where::value_type>> values;
     values.reserve(all.pairs.size());
     for (auto const& [parameter, tensor] : all.pairs) {
         values.push_back(detail::values_of<typename Where::value_type>(
-            stored, tensor, *parameter,
+            stored, stored.entries()[tensor].name, *parameter,
             "leave out what has another shape by partial::skip_mismatch"));
     }
     model_access::exclusive const access{m.access(), "load"};

@@ -5,6 +5,7 @@
 #include <castnet/nn/metrics.hpp>
 #include <castnet/train/step_targets.hpp>
 
+#include <array>
 #include <concepts>
 #include <span>
 #include <type_traits>
@@ -24,7 +25,8 @@ struct loss_takes {
     static_assert(callable_with<Loss, Arguments...>,
                   "castnet: the loss cannot be called with the outputs of the network and the "
                   "targets; a network with several outputs needs cn::losses<...>, with a loss for "
-                  "each, or a loss that takes all; see loss_takes<loss, outputs..., targets...>");
+                  "each, or a loss that takes all; or an error within it stands above; see "
+                  "loss_takes<loss, outputs..., targets...>");
     static constexpr bool checked = true;
 };
 template <size_t Number, size_t Outputs, size_t Targets>
@@ -83,9 +85,14 @@ public:
 
     // Whether a metric takes all of them and not only the first.
     template <class Metric>
-    static constexpr bool needs_all =
-        !callable_with<Metric, output_type<0>, target_type<0>> &&
-        callable_with<Metric, symbol<S>..., symbol<data::target_shape<Target>>...>;
+    static constexpr bool needs_all = [] {
+        if constexpr (targets == 0) {
+            return true;
+        } else {
+            return !callable_with<Metric, output_type<0>, target_type<0>> &&
+                   callable_with<Metric, symbol<S>..., symbol<data::target_shape<Target>>...>;
+        }
+    }();
 
     constexpr step_symbols(ir::graph& g, int const* output_ids)
         : g_{&g}, outputs_{output_ids},
@@ -112,7 +119,7 @@ private:
 
     ir::graph* g_;
     int const* outputs_;
-    int targets_[targets];
+    std::array<int, targets> targets_;
 };
 
 template <class Loss, class Symbols, size_t... Output, size_t... Target>

@@ -77,7 +77,12 @@ template <class Loss, class S>
 struct target_of {
     static constexpr auto choose() {
         if constexpr (requires { typename Loss::targets; }) {
-            return typename data::as_targets<typename Loss::targets>::template at<0>{};
+            using listed = data::as_targets<typename Loss::targets>;
+            if constexpr (listed::count == 0) {
+                return S{}; // for messages: it is called with outputs only
+            } else {
+                return typename listed::template at<0>{};
+            }
         } else if constexpr (requires { typename Loss::target_shape; }) {
             return typename Loss::target_shape{};
         } else if constexpr (!has_labels<Loss>) {

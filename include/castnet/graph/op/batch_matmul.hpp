@@ -72,7 +72,7 @@ constexpr auto matmul(symbol<A> a, symbol<B> b) {
 }
 
 template <class A, class B>
-    requires SymbolAndElements<A, B>
+    requires SymbolsAndElements<A, B>
 constexpr auto matmul(A const& a, B const& b) {
     static_assert(operands_are_traced<A, B>::checked);
     if constexpr (Symbol<A>) {
