@@ -44,7 +44,8 @@ constexpr conv3_windows make_conv3_windows(int channels, int depth, int height, 
                                            int filters, size3 kernel, size3 stride,
                                            padding3 padding, size_t dilation, size_t groups) {
     auto const kernel_depth = static_cast<int>(kernel.d);
-    axis_window const d = along_depth(depth, kernel.d, stride.d, padding, dilation);
+    axis_window const d =
+        along_depth(static_cast<size_t>(depth), kernel.d, stride.d, padding, dilation);
     ir::window along;
     along.channels = channels;
     along.filters = channels * kernel_depth;
