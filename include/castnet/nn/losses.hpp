@@ -26,8 +26,11 @@
 
 namespace castnet {
 
+// Of losses and metrics that say all targets that they take.
 template <class T>
-concept Loss = requires {
+concept ListsTargets = requires { typename T::targets; };
+template <class T>
+concept Loss = ListsTargets<T> || requires {
     { T::labels } -> std::convertible_to<bool>;
 };
 namespace detail {

@@ -22,7 +22,7 @@
 namespace castnet {
 
 template <class T>
-concept Metric = (Loss<T> || requires { typename T::targets; }) && requires {
+concept Metric = Loss<T> && requires {
     { T::name } -> std::convertible_to<char const*>;
 };
 

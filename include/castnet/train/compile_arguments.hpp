@@ -92,7 +92,7 @@ constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
         return compile_mistake::text;
     } else if constexpr (Optimizer<Loss>) {
         return compile_mistake::optimizer_as_loss;
-    } else if constexpr (!is_formula<Loss>() || requires { typename Loss::targets; }) {
+    } else if constexpr (!is_formula<Loss>() || ListsTargets<Loss>) {
         return compile_mistake::none;
     } else if constexpr (!castnet::Loss<Loss>) {
         return compile_mistake::loss_lacks_labels;
@@ -151,7 +151,7 @@ constexpr compile_mistake mistake_in_metric(type_list<Output, More...>) {
         return compile_mistake::optimizer_as_metric;
     } else if constexpr (is_formula<Metric>() && !castnet::Metric<Metric>) {
         return compile_mistake::metric_lacks_members;
-    } else if constexpr (!is_formula<Metric>() || !castnet::Loss<Loss>) {
+    } else if constexpr (!is_formula<Metric>() || !castnet::Loss<Loss> || ListsTargets<Loss>) {
         return compile_mistake::none;
     } else {
         using target = symbol<typename target_of<Loss, Output>::type>;
