@@ -74,11 +74,18 @@ constexpr auto convolve_transposed(symbol<S> x, symbol<Weight> weight, ir::windo
 
 namespace detail {
 
+// What a product multiplied: unfolded images once more, which are several times as large as what
+// they are unfolded from and need not be kept.
+constexpr int factor_of_gradient(ir::differentiation& d, int x) {
+    ir::node const n = d.at(x);
+    return n.kind == op::unfold ? d.emit<op::unfold>(x, n.attribute, n.in[0]) : x;
+}
+
 template <op Data, op Weight>
 constexpr void product_gradient(ir::differentiation& d, int i, int g) {
     int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
     if (d.wanted(w)) { // first, since nothing else may read x
-        d.accumulate(w, d.emit<Weight>(w, attribute, x, g));
+        d.accumulate(w, d.emit<Weight>(w, attribute, factor_of_gradient(d, x), g));
     }
     if (d.wanted(x)) {
         d.accumulate(x, d.emit<Data>(x, attribute, g, w));
