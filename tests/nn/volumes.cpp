@@ -66,6 +66,8 @@ TEST_CASE("pooling and up-sampling of volumes") {
     golden<of_volume<cn::max_pool3d<2>>>("max_pool3d_2");
     golden<of_volume<cn::max_pool3d<kernel, pooling3{.stride = stride, .padding = around}>>>(
         "max_pool3d_kernel323_stride211_pad101");
+    golden<of_volume<cn::max_pool3d<size3{1, 2, 2}>>>("max_pool3d_kernel122");
+    golden<of_volume<cn::avg_pool3d<size3{2, 1, 1}>>>("avg_pool3d_kernel211");
     golden<of_volume<cn::avg_pool3d<2>>>("avg_pool3d_2");
     golden<of_volume<cn::avg_pool3d<kernel, pooling3{.stride = stride, .padding = around}>>>(
         "avg_pool3d_kernel323_stride211_pad101");

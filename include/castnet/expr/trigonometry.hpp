@@ -9,6 +9,12 @@
 
 namespace castnet {
 
+// 1 - x^2, exact near 1
+template <class T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T one_minus_square(T x) {
+    return (T(1) - x) * (T(1) + x);
+}
+
 template <>
 struct function<fn::sin> : derivative_reads<0b01> {
     static constexpr char const* name = "sin";
@@ -53,11 +59,11 @@ struct function<fn::asin> : derivative_reads<0b01> {
     static constexpr char const* name = "asin";
     template <class T>
     CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
-        return elementary::atan2(x, T(std::sqrt((T(1) - x) * (T(1) + x))));
+        return elementary::atan2(x, std::sqrt(one_minus_square(x)));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return value_of<fn::rsqrt>(T((T(1) - x) * (T(1) + x)));
+        return value_of<fn::rsqrt>(one_minus_square(x));
     }
 };
 
@@ -66,11 +72,11 @@ struct function<fn::acos> : derivative_reads<0b01> {
     static constexpr char const* name = "acos";
     template <class T>
     CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
-        return elementary::atan2(T(std::sqrt((T(1) - x) * (T(1) + x))), x);
+        return elementary::atan2(std::sqrt(one_minus_square(x)), x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return -value_of<fn::rsqrt>(T((T(1) - x) * (T(1) + x)));
+        return -value_of<fn::rsqrt>(one_minus_square(x));
     }
 };
 

@@ -34,10 +34,7 @@ struct conv3_windows {
         return out_depth() > 0 && over_slices.out_height > 0 && over_slices.out_width > 0;
     }
     // Whether the slices are those of the input.
-    constexpr bool keeps_slices() const {
-        return along_depth.kernel_h == 1 && along_depth.stride_h == 1 && along_depth.pad_top == 0 &&
-               along_depth.pad_bottom == 0;
-    }
+    constexpr bool keeps_slices() const { return is_identity(along_depth); }
 };
 
 constexpr conv3_windows make_conv3_windows(int channels, int depth, int height, int width,

@@ -17,13 +17,11 @@ struct pooling3 {
 template <op Kind, size3 Kernel, pooling3 Options>
 struct pool3d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool3d" : "avg_pool3d";
-    static constexpr bool pools = Kernel.d > Options.padding.slices&&
-                                                 detail::meets_pixels(Kernel.of_slice(),
-                                                                      Options.padding.of_slice);
-    static_assert(
-        pools,
-        "castnet: max_pool3d and avg_pool3d: the kernel is at least 1, and the padding is smaller "
-        "than it: otherwise some windows contain no pixel");
+    static constexpr bool pools =
+        detail::meets_pixels(Kernel.of_slice(), Options.padding.of_slice) &&
+        Options.padding.slices < Kernel.d;
+    static_assert(pools, "castnet: max_pool3d and avg_pool3d: the kernel is at least 1, and the "
+                         "padding is smaller than it: otherwise some windows contain no pixel");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
@@ -76,14 +74,25 @@ private:
         constexpr bool fits = pixels > 0 && depth.out_height > 0;
         static_assert(fits || kernel_within<kernel<Kernel.d, Kernel.h, Kernel.w>, S>,
                       "castnet: max_pool3d and avg_pool3d: the kernel is larger than the input "
-                      "(channels, depth, "
-                      "height, width); see kernel_within<kernel<depth, height, width>, input "
-                      "shape>");
+                      "(channels, depth, height, width); see kernel_within<kernel<depth, height, "
+                      "width>, input shape>");
         constexpr size_t H = fits ? size_t(slice.out_height) : 1,
                          W = fits ? size_t(slice.out_width) : 1;
         using result = volume<C, fits ? size_t(depth.out_height) : 1, H, W>;
-        auto const slices = pool<Kind, volume<C, D, H, W>>(x, slice);
-        return pool<Kind, result>(detail::rows_of_slices(slices), depth);
+        constexpr bool within_slices = !detail::is_identity(slice),
+                       along_depth = !detail::is_identity(depth);
+        auto const slices = [&] {
+            if constexpr (within_slices) {
+                return pool<Kind, volume<C, D, H, W>>(x, slice);
+            } else {
+                return x;
+            }
+        }();
+        if constexpr (along_depth) {
+            return pool<Kind, result>(detail::rows_of_slices(slices), depth);
+        } else {
+            return slices;
+        }
     }
 };
 

@@ -70,5 +70,12 @@ constexpr axis_window along_depth(size_t depth, size_t kernel, size_t stride,
                  static_cast<int>(padding.slices));
 }
 
+// Whether each place of a window is one pixel of the image, in order.
+constexpr bool is_identity(ir::window const& w) {
+    return w.kernel_h == 1 && w.kernel_w == 1 && w.out_height == w.height &&
+           w.out_width == w.width && w.stride_h == 1 && w.stride_w == 1 && w.pad_top == 0 &&
+           w.pad_left == 0;
+}
+
 } // namespace detail
 } // namespace castnet

@@ -46,6 +46,8 @@ POOLINGS = {
     "max_pool3d_kernel323_stride211_pad101": lambda x: F.max_pool3d(
         x, (3, 2, 3), (2, 1, 1), (1, 0, 1)
     ),
+    "max_pool3d_kernel122": lambda x: F.max_pool3d(x, (1, 2, 2)),
+    "avg_pool3d_kernel211": lambda x: F.avg_pool3d(x, (2, 1, 1)),
     "avg_pool3d_2": lambda x: F.avg_pool3d(x, 2),
     "avg_pool3d_kernel323_stride211_pad101": lambda x: F.avg_pool3d(
         x, (3, 2, 3), (2, 1, 1), (1, 0, 1), count_include_pad=False

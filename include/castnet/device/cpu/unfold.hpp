@@ -22,7 +22,7 @@ void for_some_pixels(int width, F const& f) {
 template <class F>
 [[gnu::always_inline]] inline void for_each_channel(window const& w, F const& f) {
     int const run = w.channels / w.groups, apart = run * w.kernel_h;
-    if (run == 1) {
+    if (run == 1) { // a loop that compilers make vectors of
         for (int g = 0; g < w.groups; ++g) {
             f(g, std::ptrdiff_t{g} * apart);
         }

@@ -9,7 +9,7 @@
 #include <castnet/core/sine.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/cpu/vector.hpp>
-#include <castnet/expr/function.hpp>
+#include <castnet/expr/trigonometry.hpp>
 #include <castnet/tensor/detail/operand.hpp>
 #include <castnet/tensor/detail/store.hpp>
 
@@ -117,7 +117,7 @@ template <size_t Count, class T, class F>
 CASTNET_ALWAYS_INLINE void take_on_circle(T* x, F const& f) {
     alignas(64) T other[Count];
     for (size_t i = 0; i != Count; ++i) {
-        other[i] = (T(1) - x[i]) * (T(1) + x[i]);
+        other[i] = one_minus_square(x[i]);
     }
     block_function<fn::sqrt>::take<Count>(other);
     for (size_t i = 0; i != Count; ++i) {
