@@ -28,6 +28,7 @@ void golden(std::string const& name) {
 
 static_assert(of_volume<conv3d<5, size3{1, 2, 3}>>::parameter_count == 5 * 2 * 1 * 2 * 3 + 5);
 static_assert(of_volume<conv3d<5, 3, conv3{.groups = 1}>.no_bias()>::parameter_count == 5 * 2 * 27);
+static_assert(of_volume<cn::batch_norm>::parameter_count == 2 * 2);
 
 } // namespace
 

@@ -34,12 +34,13 @@ ROOT = HERE.parents[1]
 # How castnet and PyTorch spell a layer, and the shape of its result.
 Layer = namedtuple("Layer", "castnet torch shape")
 
-Sizes = namedtuple("Sizes", "channels side steps features inputs filters units batch most")
-SMALL = Sizes(channels=[1, 2, 3, 4, 8, 16], side=range(5, 21), steps=range(1, 21), features=[1, 3, 8, 12, 16],
+Sizes = namedtuple("Sizes", "channels side volume steps features inputs filters units batch most")
+SMALL = Sizes(channels=[1, 2, 3, 4, 8, 16], side=range(5, 21), volume=range(2, 11), steps=range(1, 21),
+              features=[1, 3, 8, 12, 16],
               inputs=[1, 3, 13, 64, 100, 300, 784], filters=[1, 2, 3, 5, 8, 12, 16, 17, 24, 32, 40, 64, 70],
               units=[1, 3, 5, 8, 16, 20, 33, 50, 64, 130], batch=[1, 2, 3, 4, 5, 8, 9, 13, 16, 24], most=2e4)
-LARGE = Sizes(channels=[1, 3, 16, 32, 64], side=[16, 24, 28, 32, 48, 64], steps=[16, 32, 50, 64, 100, 128],
-              features=[4, 16, 32, 64, 128], inputs=[13, 64, 300, 784, 1024, 2048],
+LARGE = Sizes(channels=[1, 3, 16, 32, 64], side=[16, 24, 28, 32, 48, 64], volume=[8, 12, 16, 24, 32],
+              steps=[16, 32, 50, 64, 100, 128], features=[4, 16, 32, 64, 128], inputs=[13, 64, 300, 784, 1024, 2048],
               filters=[8, 16, 24, 32, 48, 64, 96, 128, 192], units=[10, 16, 32, 64, 100, 128, 256, 1000],
               batch=[1, 4, 8, 16, 32, 64, 128], most=3e5)
 
@@ -134,12 +135,108 @@ def zero_pad2d(r, shape, sizes):
                  (shape[0], shape[1] + top + bottom, shape[2] + left + right))
 
 
+def border_pad2d(r, shape, sizes):
+    kind, (top, bottom, left, right) = r.choice(["reflection", "replication", "circular"]), r.choices(range(3), k=4)
+    if max(top, bottom) >= shape[1] or max(left, right) >= shape[2]:
+        return None
+    mode = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}[kind]
+    return Layer(f"{kind}_pad2d<sides{{{top}, {bottom}, {left}, {right}}}>",
+                 Function(lambda x: F.pad(x, (left, right, top, bottom), mode)),
+                 (shape[0], shape[1] + top + bottom, shape[2] + left + right))
+
+
+def pixel_shuffle(r, shape, sizes):
+    if shape[0] % 4 == 0:
+        return Layer("pixel_shuffle<2>", nn.PixelShuffle(2), (shape[0] // 4, 2 * shape[1], 2 * shape[2]))
+    if shape[1] % 2 == shape[2] % 2 == 0:
+        return Layer("pixel_unshuffle<2>", nn.PixelUnshuffle(2), (4 * shape[0], shape[1] // 2, shape[2] // 2))
+    return None
+
+
+class SqueezeExcitation(nn.Module):
+    def __init__(self, channels, squeezed):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Conv2d(channels, squeezed, 1), nn.Conv2d(squeezed, channels, 1)
+
+    def forward(self, x):
+        return x * torch.sigmoid(self.fc2(F.relu(self.fc1(x.mean((2, 3), keepdim=True)))))
+
+
+def squeeze_excitation(r, shape, sizes):
+    squeezed = r.choice([1, 4, 6, 16])
+    return Layer(f"squeeze_excitation<{squeezed}>", SqueezeExcitation(shape[0], squeezed), shape)
+
+
 def normalised_image(r, shape, sizes):
     channels = shape[0]
     groups = r.choice([g for g in (1, 2, 3, 4, 5) if channels % g == 0])
     over_channels = Function(lambda f, x: f(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), nn.LayerNorm(channels))
     return r.choice([Layer("batch_norm", nn.BatchNorm2d(channels), shape), Layer("layer_norm", over_channels, shape),
                      Layer(f"group_norm<{groups}>", nn.GroupNorm(groups, channels), shape)])
+
+
+def size3(sizes):
+    return f"size3{{{', '.join(map(str, sizes))}}}"
+
+
+def conv3d(r, shape, sizes):
+    channels, *places_before = shape
+    kernel = r.choice([(1, 1, 1), (3, 3, 3), (3, 3, 3), (2, 2, 2), (1, 3, 3), (3, 1, 1), (2, 3, 5), (5, 1, 2)])
+    stride = r.choice([(1, 1, 1), (1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 1, 3)])
+    dilation, filters = r.choice([1, 1, 1, 2]), r.choice(sizes.filters)
+    padding = min([r.choice([0, 0, 1, 2])] + [dilation * (k - 1) for k in kernel])
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8, channels) if channels % g == filters % g == 0])
+    bias = r.random() < 0.8
+    options = (f".stride = {size3(stride)}, .padding = {padding}, .dilation = {dilation}, .groups = {groups}")
+    return Layer(f"conv3d<{filters}, {size3(kernel)}, conv3{{{options}}}>" + ("" if bias else ".no_bias()"),
+                 nn.Conv3d(channels, filters, kernel, stride, padding, dilation, groups, bias),
+                 (filters, *(places(size, k, s, dilation, padding)
+                             for size, k, s in zip(places_before, kernel, stride))))
+
+
+def conv_transpose3d(r, shape, sizes):
+    filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([(2, 2, 2), (3, 3, 3), (1, 2, 2), (3, 2, 4)])
+    stride, padding = r.choice([(1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 1, 1)]), r.choice([0, 0, 1])
+    padding = min([padding] + [k - 1 for k in kernel])
+    options = f".stride = {size3(stride)}, .padding = {padding}"
+    return Layer(f"conv_transpose3d<{filters}, {size3(kernel)}, conv_transpose3{{{options}}}>",
+                 nn.ConvTranspose3d(shape[0], filters, kernel, stride, padding),
+                 (filters, *((size - 1) * s - 2 * padding + k for size, k, s in zip(shape[1:], kernel, stride))))
+
+
+def pool3d(r, shape, sizes):
+    kernel, most = r.choice([(2, 2, 2), (3, 3, 3), (1, 2, 2), (2, 1, 3)]), r.random() < 0.5
+    stride = r.choice([kernel, (2, 2, 2), (1, 1, 1), (1, 2, 2)])
+    padding = r.choice([0, 0, 1]) if min(kernel) > 1 else 0
+    if any(size < k for size, k in zip(shape[1:], kernel)):  # which PyTorch refuses with padding, too
+        return None
+    return Layer(f"{'max' if most else 'avg'}_pool3d<{size3(kernel)}, "
+                 f"pooling3{{.stride = {size3(stride)}, .padding = {padding}}}>",
+                 nn.MaxPool3d(kernel, stride, padding) if most
+                 else nn.AvgPool3d(kernel, stride, padding, count_include_pad=False),
+                 (shape[0], *(places(size, k, s, 1, padding) for size, k, s in zip(shape[1:], kernel, stride))))
+
+
+def upsample3d(r, shape, sizes):
+    trilinear = r.random() < 0.5
+    return Layer("upsample3d<2>" + (".trilinear()" if trilinear else ""),
+                 nn.Upsample(scale_factor=2, mode="trilinear" if trilinear else "nearest"),
+                 (shape[0], *(2 * size for size in shape[1:])))
+
+
+def normalised_volume(r, shape, sizes):
+    channels = shape[0]
+    groups = r.choice([g for g in (1, 2, 3, 4, 5) if channels % g == 0])
+    return r.choice([Layer("batch_norm", nn.BatchNorm3d(channels), shape),
+                     Layer(f"group_norm<{groups}>", nn.GroupNorm(groups, channels), shape)])
+
+
+def residual_volume(r, shape, sizes):
+    channels, filters = shape[0], r.choice([4, 16, 33])
+    inner = [Layer(f"conv3d<{filters}, 3, conv3{{.padding = same}}>", nn.Conv3d(channels, filters, 3, padding=1), None),
+             activation(r, None, sizes),
+             Layer(f"conv3d<{channels}, 1>", nn.Conv3d(filters, channels, 1), None)]
+    return residual(inner, shape)
 
 
 def residual_image(r, shape, sizes):
@@ -224,8 +321,11 @@ def residual_vector(r, shape, sizes):
 
 
 # By the number of axes.
-LAYERS = {3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activation, activation, pool2d,
-                             pool2d, adaptive_pool2d, upsample2d, zero_pad2d, residual_image],
+LAYERS = {4: [conv3d] * 4 + [conv_transpose3d, normalised_volume, activation, pool3d, pool3d, upsample3d,
+                             residual_volume],
+          3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activation, activation, pool2d,
+                             pool2d, adaptive_pool2d, upsample2d, zero_pad2d, border_pad2d, pixel_shuffle,
+                             squeeze_excitation, residual_image],
           2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activation, attention, pool1d,
               permute],
           1: [dense, dense, activation, batch_norm, layer_norm, residual_vector]}
@@ -235,7 +335,11 @@ def ends(r, shape, sizes):
     """Layers that make a vector of what is none, mostly, and the last one."""
     layers, axes = [], len(shape)
     flatten = Layer("flatten", nn.Flatten(), (math.prod(shape),))
-    if axes == 3:
+    if axes == 4:
+        layers = r.choice([[], [flatten],
+                           [Layer("global_avg_pool3d", Function(lambda x: x.mean((2, 3, 4))), shape[:1])],
+                           [Layer("global_max_pool3d", Function(lambda x: x.amax((2, 3, 4))), shape[:1])]])
+    elif axes == 3:
         layers = r.choice([[], [flatten], [Layer("global_avg_pool2d", Function(lambda x: x.mean((2, 3))), shape[:1])],
                            [Layer("global_max_pool2d", Function(lambda x: x.amax((2, 3))), shape[:1])]])
     elif axes == 2:
@@ -252,8 +356,9 @@ class Network:
     def __init__(self, seed, sizes):
         r = random.Random(seed)
         torch.manual_seed(seed)
-        axes = r.choice([3, 3, 3, 2, 2, 1])
-        self.input = {3: (r.choice(sizes.channels), r.choice(sizes.side), r.choice(sizes.side)),
+        axes = r.choice([4, 3, 3, 3, 2, 2, 1])
+        self.input = {4: (r.choice(sizes.channels), *r.choices(sizes.volume, k=3)),
+                      3: (r.choice(sizes.channels), r.choice(sizes.side), r.choice(sizes.side)),
                       2: (r.choice(sizes.steps), r.choice(sizes.features)), 1: (r.choice(sizes.inputs),)}[axes]
         shape, layers, wanted = self.input, [], r.randint(2, 7)
         while len(layers) < wanted:
@@ -274,7 +379,7 @@ class Network:
     def work(layer):
         """Numbers of its result, or how many take as long as a convolution."""
         count = math.prod(layer.shape)
-        if isinstance(layer.torch, nn.Conv2d):
+        if isinstance(layer.torch, (nn.Conv2d, nn.Conv3d)):
             count = max(count, count * layer.torch.weight[0].numel() / 200)
         return count
 

@@ -459,8 +459,8 @@ TEST_CASE("an output of three axes that is no image has targets and predictions 
         pixels[i] = number(i);
         targets[i] = number(i * i) / 2;
     }
-    auto const run = [&]<class Rows>(Rows) {
-        cn::data::dataset<Rows, cn::shape<2, 3, 4>> const data{pixels, targets};
+    auto const run = [&]<class Rows, class Target>(Rows, Target) {
+        cn::data::dataset<Target, cn::shape<2, 3, 4>> const data{pixels, targets};
         using net = cn::sequential<cn::input<2, 3, 4>, rows_of_heads<Rows>{}>;
         cn::model<net, check::policy, cn::batch<4>> model{cn::seed{1}};
         auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 1e-2});
@@ -471,8 +471,43 @@ TEST_CASE("an output of three axes that is no image has targets and predictions 
         all.push_back(training.evaluate(data)["loss"]);
         return all;
     };
-    auto const sequence = run(cn::shape<6, 4>{});
-    CHECK(check::largest_difference(run(cn::row_major_shape<2, 3, 4>{}), sequence) < 1e-12);
+    auto const sequence = run(cn::shape<6, 4>{}, cn::shape<6, 4>{});
+    using rows = cn::row_major_shape<2, 3, 4>;
+    CHECK(check::largest_difference(run(rows{}, rows{}), sequence) < 1e-12);
+    CHECK(check::largest_difference(run(rows{}, cn::shape<2, 3, 4>{}), sequence) < 1e-12);
+}
+
+TEST_CASE("a volume is trained element by element, as an image of its rows") {
+    std::vector<double> x(6 * 120), y(6 * 180);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = number(i * i) / 2;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = number(i);
+    }
+    auto const run = [&]<class Net, class Input, class Target>(std::type_identity<Net>, Input,
+                                                               Target) {
+        auto const data = [&] { return cn::data::dataset<Target, Input>{x, y}; };
+        cn::model<Net, check::policy, cn::batch<4>> model{cn::seed{1}};
+        auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 1e-2});
+        training.fit(data(), {.epochs = 2, .verbose = cn::verbosity::silent});
+        training.fit(cn::on_device(data()), {.epochs = 1, .verbose = cn::verbosity::silent});
+        auto all = check::everything(model);
+        auto const predicted = model.predict(data());
+        all.insert(all.end(), predicted.begin(), predicted.end());
+        std::vector<double> one(180);
+        model.predict_one(std::span{x}.first(120), one);
+        all.insert(all.end(), one.begin(), one.end());
+        all.push_back(training.evaluate(data())["loss"]);
+        return all;
+    };
+    using of_volumes = cn::sequential<cn::input<2, 4, 5, 3>, cn::batch_norm, cn::conv3d<3, 1>>;
+    using of_images = cn::sequential<cn::input<2, 20, 3>, cn::batch_norm, cn::conv2d<3, 1>>;
+    auto const volumes =
+        run(std::type_identity<of_volumes>{}, cn::shape<2, 4, 5, 3>{}, cn::shape<3, 4, 5, 3>{});
+    auto const images =
+        run(std::type_identity<of_images>{}, cn::shape<2, 20, 3>{}, cn::shape<3, 20, 3>{});
+    CHECK(check::largest_difference(volumes, images) < 1e-12);
 }
 
 TEST_CASE("predict_one takes vectors, arrays and spans of the numbers of one sample") {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <castnet/nn/containers.hpp>
+#include <castnet/nn/volume.hpp>
 
 namespace castnet {
 
@@ -22,7 +23,12 @@ template <size_t... D>
 struct input_layer {
     using shape_type = shape<D...>;
 };
-// The shape of one sample; three axes are those of an image: channels, height, width.
+template <size_t Channels, size_t Depth, size_t Height, size_t Width>
+struct input_layer<Channels, Depth, Height, Width> {
+    using shape_type = volume<Channels, Depth, Height, Width>;
+};
+// The shape of one sample; three axes are those of an image: channels, height, width; four those of
+// a volume: channels, depth, height, width.
 template <size_t... D>
 inline constexpr input_layer<D...> input{};
 

@@ -7,9 +7,9 @@
 
 namespace castnet {
 
-// The shape of a volume within a network, whose channels lie innermost in memory. A tensor with
-// four axes, such as a network's input<channels, depth, height, width>, becomes one where a layer
-// for volumes reads it.
+// The shape of a volume within a network, whose channels lie innermost in memory: that of
+// input<channels, depth, height, width>. Another tensor with four axes, as a reshape makes it,
+// becomes one where a convolution or pooling of volumes reads it.
 template <size_t Channels, size_t Depth, size_t Height, size_t Width>
 using volume = detail::shape_in<memory_order::channels_last, Channels, Depth, Height, Width>;
 

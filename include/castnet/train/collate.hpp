@@ -171,20 +171,20 @@ batch_weight collate_weights(batch_layout const& layout, T* batch, size_t count,
 }
 
 // Fills `rows` rows of region::batch at `batch`; those after the samples hold the sample
-// `padding`, with the weight 0. Throws castnet::error for an id or label that its type does not
+// `padding`, with the weight 0. Inputs and Targets are the step's, whose order in memory need not
+// be that of the data's shapes. Throws castnet::error for an id or label that its type does not
 // allow.
-template <class Inputs, class T, class Data>
+template <class Inputs, class Targets, class T, class Data>
 [[gnu::noinline]] batch_weight collate(batch_layout const& layout, T* batch, Data const& data,
                                        std::span<size_t const> samples, size_t rows, size_t padding,
                                        std::span<float const> class_weight,
                                        std::optional<size_t> present) {
-    using targets = data::targets_of<Data>;
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         data::reading_sample(sample, [&] {
             collate_inputs(layout, batch, data, sample, row, Inputs{});
-            collate_targets(layout, batch, data, sample, row, targets{},
-                            std::make_index_sequence<targets::count>{});
+            collate_targets(layout, batch, data, sample, row, Targets{},
+                            std::make_index_sequence<Targets::count>{});
         });
     }
     return collate_weights(layout, batch, samples.size(), rows, present, [&](size_t row) {

@@ -54,12 +54,16 @@ namespace detail {
 
 template <class Data, size_t... I>
 auto input_shapes(std::index_sequence<I...>)
-    -> type_list<typename Data::template input_shape<I>...>;
+    -> type_list<logical_shape<typename Data::template input_shape<I>>...>;
+
+template <class... S>
+auto logical_shapes(type_list<S...>) -> type_list<logical_shape<S>...>;
 
 template <class Network, class Data>
 constexpr void check_inputs() {
+    using expected = decltype(logical_shapes(typename Network::inputs{}));
     using given = decltype(input_shapes<Data>(std::make_index_sequence<Data::input_count>{}));
-    static_assert(inputs_fit<typename Network::inputs, given>,
+    static_assert(inputs_fit<expected, given>,
                   "castnet: the inputs of the data set do not have the shapes of the network's "
                   "inputs; see inputs_fit<expected, given>");
 }

@@ -95,8 +95,8 @@ public:
             return detail::collate_indices(layout, batch, numbers, data, samples, rows, padding,
                                            class_weight, present);
         } else {
-            return detail::collate<typename network::inputs>(layout, batch, data, samples, rows,
-                                                             padding, class_weight, present);
+            return detail::collate<typename network::inputs, targets>(
+                layout, batch, data, samples, rows, padding, class_weight, present);
         }
     }
 
