@@ -11,7 +11,7 @@
 
 namespace cn = castnet;
 using check::close, check::layer_run, check::random_values, check::values;
-using cn::row_major_shape, cn::shape;
+using cn::row_major_shape, cn::shape, cn::volume;
 
 namespace {
 
@@ -208,6 +208,16 @@ TEST_CASE("a parameter combines with samples as its logical order says") {
     acts_as_in_logical_order<row_major_shape<2, 3, 4>, row_major_shape<2, 3, 1>>();
     acts_as_in_logical_order<row_major_shape<2, 3, 4>, row_major_shape<1, 1, 4>>();
     acts_as_in_logical_order<row_major_shape<2, 3, 4>, shape<4>>();
+    acts_as_in_logical_order<row_major_shape<2, 3, 4>, shape<3, 4>>();
+    acts_as_in_logical_order<row_major_shape<2, 3, 4>, row_major_shape<2, 1, 1>>();
+    acts_as_in_logical_order<row_major_shape<2, 3, 4>, row_major_shape<2, 1, 4>>();
+    acts_as_in_logical_order<row_major_shape<2, 3, 4>, row_major_shape<1, 3, 1>>();
+    acts_as_in_logical_order<shape<2, 3, 4>, shape<2, 3, 1>>();
+    acts_as_in_logical_order<shape<2, 3, 4>, shape<1, 1, 4>>();
+    acts_as_in_logical_order<shape<2, 3, 4, 5>, row_major_shape<3, 1, 5>>();
+    acts_as_in_logical_order<shape<2, 3, 4, 5>, shape<2, 1, 4, 1>>();
+    acts_as_in_logical_order<volume<2, 3, 4, 5>, volume<1, 3, 1, 5>>();
+    acts_as_in_logical_order<volume<2, 3, 4, 5>, volume<2, 1, 1, 1>>();
     acts_as_in_logical_order<shape<2, 3, 4>, shape<2, 3, 4>, cn::role::statistic>();
 }
 
@@ -224,7 +234,8 @@ TEST_CASE("a parameter may be reduced, reshaped, joined and convolved") {
 TEST_CASE("weights multiply in the logical order of what they read") {
     multiplies(check::run_of<cn::dense<5>, shape<4>, true, 3>(), 3, 5, rows_times(5, 4));
     multiplies(check::run_of<cn::dense<5>, shape<3, 4>, true, 3>(), 3, 15, rows_times(5, 4));
-    multiplies(check::run_of<cn::dense<5>, shape<2, 1, 3, 4>, true, 3>(), 3, 30, rows_times(5, 4));
+    multiplies(check::run_of<cn::dense<5>, shape<2, 1, 3, 1, 4>, true, 3>(), 3, 30,
+               rows_times(5, 4));
     multiplies(check::run_of<dense_of_heads{}, shape<6, 4>, true, 3>(), 3, 30, rows_times(5, 4));
     multiplies(check::run_of<dense_of_heads{}, shape<2, 3, 4>, true, 3>(), 3, 30, rows_times(5, 4));
     multiplies(check::run_of<flattened_dense{}, shape<2, 3, 4>, true, 3>(), 3, 5,

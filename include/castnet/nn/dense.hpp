@@ -25,7 +25,8 @@ struct dense_layer : weighted<dense_layer<Units>> {
         static_assert(
             dense_takes<S>,
             "castnet: dense needs a vector (features) or a sequence (time, features); put "
-            "cn::flatten before it; see dense_takes<input shape>");
+            "cn::flatten before it, or cn::reshape_to<cn::row_major_shape<...>> where the last of "
+            "several axes has the features; see dense_takes<input shape>");
         if constexpr (dense_takes<S>) {
             constexpr size_t features = channels_of<S>;
             ir::graph& g = *x.g;

@@ -23,7 +23,7 @@ template <class S, size_t... Axes>
 struct axes_to_reduce {
     static_assert(can_reduce_axes<S, Axes...>,
                   "castnet: a reduction along axes needs axes that the tensor has, each once, and "
-                  "no image; see can_reduce_axes<shape, axes...>");
+                  "no image or volume; see can_reduce_axes<shape, axes...>");
     static constexpr bool checked = true;
 };
 
@@ -270,7 +270,7 @@ constexpr auto transpose(symbol<S> x) {
 
 template <class From, class To>
 inline constexpr bool can_broadcast_to =
-    From::rank <= To::rank && shapes_agree<From, To> && axes_agree<From, To> &&
+    From::rank <= To::rank && shapes_agree<From, To> && orders_agree<From, To> &&
     std::is_same_v<To, decltype(detail::broadcast_shape<From, To>(
                            std::make_index_sequence<To::rank>{}))>;
 
@@ -282,11 +282,13 @@ constexpr auto broadcast_to(symbol<S> x) {
         detail::shape_in<channels_first<S> ? memory_order::channels_last : memory_order::row_major,
                          Extents...>;
     static_assert(can_broadcast_to<S, result>,
-                  "castnet: broadcast_to: a tensor is repeated along axes of one element, all but "
-                  "the last or none of them; see can_broadcast_to<shape found, shape wanted>");
-    ir::graph& g = *x.g;
-    return symbol<result>{
-        &g, map_node(g, fn::add, ir::space_of<result>, {detail::value_id(x), constant_node(g, 0)})};
+                  "castnet: broadcast_to: a tensor is repeated along axes that it does not have or "
+                  "that have one element; see can_broadcast_to<shape found, shape wanted>");
+    if constexpr (can_broadcast_to<S, result>) {
+        return detail::map_broadcast<fn::add, result>(*x.g, x, 0);
+    } else {
+        return x;
+    }
 }
 
 template <size_t Axis, class S>
