@@ -108,10 +108,14 @@ constexpr auto slice(symbol<S> x) {
                       "castnet: slice: it is empty or reaches beyond the axis; see "
                       "slice_within_axis<begin, end, extent>");
         constexpr size_t count = within ? End - Begin : 1;
-        using rows = detail::rows_along<S, Axis>;
-        return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
-            *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
-            {detail::sample_id(x)});
+        if constexpr (S::rank == 1) { // in the cell of a scan, too
+            return slice_channels<within ? Begin : 0, count>(x);
+        } else {
+            using rows = detail::rows_along<S, Axis>;
+            return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
+                *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
+                {detail::sample_id(x)});
+        }
     } else {
         return x;
     }
@@ -122,12 +126,16 @@ namespace detail {
 // Slices of one node, whose gradients are joined.
 template <size_t Axis, size_t Extent, class S, size_t... I>
 constexpr auto parts_of_axis(symbol<S> x, std::index_sequence<I...>) {
-    using rows = rows_along<S, Axis>;
-    constexpr size_t width = Extent * rows::inner;
-    ir::graph& g = *x.g;
-    int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
-    return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
-        g, rows::rows, width, static_cast<int>(I * width), {all})...};
+    if constexpr (S::rank == 1) {
+        return std::array{slice_channels<I * Extent, Extent>(x)...};
+    } else {
+        using rows = rows_along<S, Axis>;
+        constexpr size_t width = Extent * rows::inner;
+        ir::graph& g = *x.g;
+        int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
+        return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
+            g, rows::rows, width, static_cast<int>(I * width), {all})...};
+    }
 }
 
 } // namespace detail
@@ -157,7 +165,9 @@ constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
     static_assert((differ_along<Axis, First, More> && ...),
                   "castnet: concatenate: the tensors have no such axis or differ in others, too; "
                   "see differ_along<axis, first shape, other shape>");
-    if constexpr ((differ_along<Axis, First, More> && ...)) {
+    if constexpr (First::rank == 1 && (differ_along<Axis, First, More> && ...)) {
+        return concat(x, more...);
+    } else if constexpr ((differ_along<Axis, First, More> && ...)) {
         constexpr size_t extent = (First::extent[Axis] + ... + More::extent[Axis]);
         using rows = detail::rows_along<First, Axis>;
         return detail::join_rows<rows::rows, detail::resized<First, Axis, extent>>(*x.g, x,
