@@ -1,5 +1,5 @@
 // Features are repeated as steps, not as features.
-// expect: castnet: broadcast_to: a tensor is repeated along axes of one element, all but the last or none of them
+// expect: castnet: broadcast_to: a tensor is repeated along axes of one element; see can_broadcast_to
 // expect: can_broadcast_to<.*shape<4> ?, .*shape<6, ?8>
 #include <castnet/castnet.hpp>
 

@@ -8,21 +8,6 @@ namespace castnet {
 
 namespace detail {
 
-// The node of x as an array with a value for every sample, as kernels want it that go from sample
-// to sample: what all samples share is repeated, and random numbers are stored, which element-wise
-// functions alone draw themselves.
-template <class S>
-constexpr int sample_id(symbol<S> x) {
-    ir::graph& g = *x.g;
-    int const id = value_id(x);
-    if (g.nodes[id].size.sample && !ir::is_drawn(g.nodes[id].kind)) {
-        return id;
-    }
-    ir::extents size = ir::space_of<S>;
-    size.sample = true;
-    return map_node(g, fn::add, size, {id, constant_node(g, 0)});
-}
-
 template <op K, class Result>
 constexpr symbol<Result> emit_operation(ir::graph& g, int attribute,
                                         std::initializer_list<int> operands) {

@@ -1,7 +1,7 @@
 // Element-wise functions and operators of symbols, and x | layer.
 #pragma once
 
-#include <castnet/graph/symbol.hpp>
+#include <castnet/graph/broadcast.hpp>
 
 namespace castnet {
 
@@ -9,13 +9,6 @@ namespace castnet {
 // something else.
 template <class Operand, class Result>
 inline constexpr bool orders_agree = Operand::count == 1 || order_of<Operand> == order_of<Result>;
-
-// Kernels go through all pixels: an operand has a value for each of them or one for all, as
-// (channels, 1, 1) and (1, height, width) have, and not one for each row.
-template <class Operand, class Result>
-inline constexpr bool axes_agree =
-    pixels_of<Operand> == 1 || pixels_of<Operand> == pixels_of<Result> ||
-    !shapes_agree<Operand, Result>; // which has been said already
 
 // An element-wise function of symbols and numbers; found by elementwise<F>::operator().
 template <fn F, detail::Operand... X>
@@ -25,14 +18,12 @@ constexpr auto apply(function<F>, X const&... x) {
     static_assert(
         (orders_agree<typename detail::shape_of<X>::type, result> && ...),
         "castnet: an image combines element by element only with images (channels, height, "
-        "width) and numbers; see orders_agree<operand, result>");
-    static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
-                  "castnet: element by element, an operand is broadcast along all axes but the "
-                  "channels (features), or along none of them; see axes_agree<operand, result>");
+        "width) and numbers: cn::reshape_to<cn::row_major_shape<a, b, c>> makes a tensor of other "
+        "axes of it; see orders_agree<operand, result>");
     ir::graph& g = *detail::graph_of(x...);
-    return symbol<result>{&g,
-                          detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,
-                                           ir::own_function<F>(), {detail::operand_id(g, x)...})};
+    return symbol<result>{&g, detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,
+                                               ir::own_function<F>(),
+                                               {detail::operand_of<result>(g, x)...})};
 }
 
 // Of scalars and numbers alone it is a scalar; one of numbers if none of them is in a trace.

@@ -44,19 +44,6 @@ row_major_shape<(I < Axis    ? S::extent[I < S::rank ? I : 0]
                              : S::extent[I - 1])...>
     with_axis(std::index_sequence<I...>);
 
-// The node of the same memory with other extents.
-constexpr int seen_as(ir::graph& g, int id, ir::extents const& size) {
-    if (g.nodes[id].size == size) {
-        return id;
-    }
-    ir::node n;
-    n.kind = op::reshape;
-    n.attribute = ir::as_stored;
-    n.size = size;
-    n.in[n.operands++] = id;
-    return g.push(n);
-}
-
 // Operation K on rows of some width that lie in tensors with the extents of x; its result, of rows
 // of `width`, is a tensor of shape Result.
 template <op K, class Result>

@@ -270,7 +270,7 @@ constexpr auto transpose(symbol<S> x) {
 
 template <class From, class To>
 inline constexpr bool can_broadcast_to =
-    From::rank <= To::rank && shapes_agree<From, To> && axes_agree<From, To> &&
+    From::rank <= To::rank && shapes_agree<From, To> &&
     std::is_same_v<To, decltype(detail::broadcast_shape<From, To>(
                            std::make_index_sequence<To::rank>{}))>;
 
@@ -282,11 +282,16 @@ constexpr auto broadcast_to(symbol<S> x) {
         detail::shape_in<channels_first<S> ? memory_order::channels_last : memory_order::row_major,
                          Extents...>;
     static_assert(can_broadcast_to<S, result>,
-                  "castnet: broadcast_to: a tensor is repeated along axes of one element, all but "
-                  "the last or none of them; see can_broadcast_to<shape found, shape wanted>");
-    ir::graph& g = *x.g;
-    return symbol<result>{
-        &g, map_node(g, fn::add, ir::space_of<result>, {detail::value_id(x), constant_node(g, 0)})};
+                  "castnet: broadcast_to: a tensor is repeated along axes of one element; see "
+                  "can_broadcast_to<shape found, shape wanted>");
+    if constexpr (can_broadcast_to<S, result>) {
+        ir::graph& g = *x.g;
+        return symbol<result>{&g,
+                              map_node(g, fn::add, ir::space_of<result>,
+                                       {detail::operand_of<result>(g, x), constant_node(g, 0)})};
+    } else {
+        return symbol<result>{x.g, x.id};
+    }
 }
 
 template <size_t Axis, class S>
