@@ -1,5 +1,6 @@
-// Tensors along any of their axes: slice, split, concatenate, stack, pad, reverse. The functions
-// have the names that they have for tensors (castnet/tensor/); pad and reverse are layers, too.
+// Tensors along any of their axes: slice, split, concatenate, stack, pad, reverse, roll. The
+// functions have the names that they have for tensors (castnet/tensor/); pad and reverse are
+// layers, too.
 #pragma once
 
 #include <castnet/core/pad.hpp>
@@ -7,6 +8,7 @@
 #include <castnet/nn/reshape.hpp>
 
 #include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -242,5 +244,40 @@ struct reverse_layer {
 };
 template <size_t Axis>
 inline constexpr reverse_layer<Axis> reverse{};
+
+// Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
+// comes in at the other (PyTorch's and NumPy's roll).
+template <size_t Axis, Shape S>
+constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: roll: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    if constexpr (tensor_has_axis<S, Axis>) {
+        using rows = detail::rows_along<S, Axis>;
+        constexpr auto extent = static_cast<std::ptrdiff_t>(S::extent[Axis]);
+        std::ptrdiff_t const first = (extent - shift % extent) % extent;
+        if (first == 0) {
+            return x;
+        }
+        ir::graph& g = *x.g;
+        int all = detail::sample_id(x);
+        if constexpr (S::rank > 1) { // a vector may be a step of a loop
+            all = detail::seen_as(g, all, {true, rows::rows, static_cast<int>(rows::width)});
+        }
+        auto const part = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+            ir::node n;
+            n.kind = op::slice;
+            n.attribute = static_cast<int>(from) * static_cast<int>(rows::inner);
+            n.size = {true, rows::rows,
+                      static_cast<int>(to - from) * static_cast<int>(rows::inner)};
+            n.in[n.operands++] = all;
+            return g.push(n);
+        };
+        int parts[] = {part(first, extent), part(0, first)};
+        int const rolled = detail::joined<shape<size_t(rows::rows), 1>>(g, parts, 2);
+        return {&g, detail::seen_as(g, rolled, ir::space_of<S>)};
+    } else {
+        return x;
+    }
+}
 
 } // namespace castnet
