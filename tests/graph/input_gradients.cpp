@@ -74,3 +74,30 @@ TEST_CASE("slopes of pooling and up-sampling") {
     against_finite_differences(run_of<slope<cn::upsample2d<2>>{}, shape<2, 2, 3>>());
     against_finite_differences(run_of<slope<cn::upsample2d<2>.bilinear()>{}, shape<2, 2, 3>>());
 }
+
+namespace {
+
+struct adapted { // a parameter after a step down the loss of each sample
+    constexpr auto operator()(auto x) const {
+        auto const w = cn::new_parameter<shape<3>>(*x.g, "w", {});
+        auto const loss = [](auto v, auto y) { return cn::sum(cn::square(v) * y); };
+        return w - cn::grad(loss, w, x) / 4 + cn::hvp(loss, x, w, x);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a gradient by what samples share is one of each sample") {
+    auto r = run_of<adapted{}, shape<3>, true, 2>();
+    check::values const x = check::random_values(6, 1), w = check::random_values(3, 2);
+    r.set_input(x);
+    r.set(r.parameters()[0].name.text(), w);
+    r.set_grad_output(check::random_values(6, 3));
+    r.run();
+    check::values expected(6);
+    for (std::size_t i = 0; i < 6; ++i) {
+        expected[i] = w[i % 3] - w[i % 3] * x[i] / 2 + 2 * x[i] * x[i];
+    }
+    check::close("output", r.output(), expected, 1e-14);
+    against_finite_differences(run_of<adapted{}, shape<3>, true, 2>());
+}

@@ -8,6 +8,7 @@
 
 #include "harness.hpp"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -20,6 +21,10 @@ namespace {
 template <std::size_t Axis, std::size_t Begin, std::size_t End>
 struct cut {
     constexpr auto operator()(auto x) const { return cn::slice<Axis, Begin, End>(x); }
+};
+template <std::size_t Axis, std::ptrdiff_t Shift>
+struct rolled {
+    constexpr auto operator()(auto x) const { return cn::roll<Axis>(x, Shift); }
 };
 template <std::size_t Axis>
 struct joined { // with a part of itself
@@ -120,6 +125,8 @@ void all_along() {
     moves<X, cn::pad<Axis, 2, 1>>([](index at) { return at[Axis] -= 2, at; });
     moves<X, cn::reverse<Axis>>(
         [](index at) { return at[Axis] = X::extent[Axis] - 1 - at[Axis], at; });
+    moves<X, rolled<Axis, 1>{}>(
+        [](index at) { return at[Axis] = (at[Axis] + X::extent[Axis] - 1) % X::extent[Axis], at; });
     moves<X, joined<Axis>{}>([](index at) {
         if (at[Axis] == X::extent[Axis]) {
             at[Axis] = 1;
@@ -149,6 +156,11 @@ TEST_CASE("parts of tensors along every axis") {
     all_along<shape<2, 4, 3>, 1>();
     all_along<shape<2, 4, 3>, 2>();
     all_along<shape<2, 3, 2, 4>, 1>();
+}
+
+TEST_CASE("an axis is rolled by any number of positions") {
+    moves<shape<5, 2>, rolled<0, -12>{}>([](auto at) { return at[0] = (at[0] + 2) % 5, at; });
+    moves<shape<5, 2>, rolled<0, 10>{}>([](auto at) { return at; });
 }
 
 TEST_CASE("a number around a tensor") {
@@ -215,4 +227,31 @@ TEST_CASE("split and joined again") {
     check::against_finite_differences(check::run_of<swapped<0>{}, shape<4, 3>, true, 2>());
     check::against_finite_differences(check::run_of<swapped<1>{}, shape<3, 4>, true, 2>());
     check::against_finite_differences(check::run_of<swapped<2>{}, shape<3, 2, 4>, true, 2>());
+}
+
+namespace {
+
+template <class X>
+struct sums_so_far {
+    constexpr auto operator()(auto x) const {
+        return cn::cumsum(cn::tanh(x) | cn::reshape_to<X>) * 2;
+    }
+};
+
+} // namespace
+
+TEST_CASE("sums along the last axis so far") {
+    check::against_finite_differences(check::run_of<sums_so_far<shape<5>>{}, shape<5>, true, 2>());
+    check::against_finite_differences(
+        check::run_of<sums_so_far<row_major_shape<2, 3, 4>>{}, shape<24>, true, 2>());
+    layer_run r = check::run_of<sums_so_far<shape<2, 3>>{}, shape<6>, true, 1>();
+    values const x{1, 2, 3, -1, 0, 2};
+    r.set_input(x);
+    r.run();
+    values expected;
+    for (std::size_t i = 0; i < 6; ++i) {
+        double const before = i % 3 == 0 ? 0 : expected.back();
+        expected.push_back(before + 2 * std::tanh(x[i]));
+    }
+    check::close("output", r.output(), expected, 1e-14);
 }

@@ -1,5 +1,6 @@
 // scan: loops of one's own against their unrolled graphs and against finite differences.
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/recurrent.hpp>
@@ -217,6 +218,20 @@ struct gates_as_outputs { // kept in an array of their own
     }
 };
 
+struct gates_by_split { // by the functions for any axis, of a step and of a carry
+    constexpr auto operator()(auto x) const {
+        return cn::scan(x | cn::dense<4>, shape<2>{},
+                        [](auto z_t, auto h) {
+                            auto const [gate, next] = cn::split<0, 2>(z_t);
+                            auto const keep = cn::sigmoid(gate + h);
+                            auto const first = cn::slice<0, 0, 1>(h), last = cn::slice<0, 1, 2>(h);
+                            return keep * cn::concatenate<0>(last, first) +
+                                   (1 - keep) * cn::roll<0>(next, 1);
+                        })
+            .outputs;
+    }
+};
+
 struct constant_carry { // does not depend on the step before, nor on the sequence
     constexpr auto operator()(auto x, auto outside) const {
         auto const result = cn::scan(x, shape<2>{}, [&](auto x_t, auto h) {
@@ -280,6 +295,7 @@ TEST_CASE("gradients of gates, wherever they lie") {
     differentiate<gates_of_input{}, input<5, 4>>();
     differentiate<gates_with_lengths{}, input<5, 3>>();
     differentiate<gates_as_outputs{}, input<5, 3>>();
+    differentiate<gates_by_split{}, input<5, 3>>();
 }
 
 TEST_CASE("one step is a layer") {

@@ -121,6 +121,10 @@ TEST_CASE("gradients along axes of tensors with three") {
     check([](auto t) { return cn::sum(cn::square(cn::max<2>(t)) * cn::min<2>(t)); }, x);
     check([](auto t) { return cn::sum(cn::square(cn::logsumexp<2>(t) - cn::norm<2>(t))); }, x);
     check([](auto t) { return cn::sum(cn::square(t) * cn::variance<0, 1>(t, cn::keepdims)); }, x);
+    check([](auto t) { return cn::sum(cn::square(t - cn::norm<1>(t, cn::keepdims))); }, x);
+    check([](auto t) { return cn::sum(cn::sin(t) * cn::mean<0>(t * t)); }, x);
+    check([](auto t) { return cn::sum(cn::exp(cn::cumsum(t)) * t); }, x);
+    check([](auto t) { return cn::sum(cn::square(t) * cn::roll<1>(t, -1)); }, x);
 }
 
 TEST_CASE("places and axes of symbols are those of tensors") {

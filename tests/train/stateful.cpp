@@ -67,6 +67,28 @@ void compare(Predictor& steps, numbers const& whole, numbers const& x) {
     }
 }
 
+// A second state that goes on where the first one is, in the middle of a sequence, while that one
+// takes other steps.
+template <class Model>
+void compare_branch(Model const& model, numbers const& whole, numbers const& x) {
+    cn::stateful_predictor first{model}, branch{model};
+    constexpr std::size_t in = decltype(first)::template input_size<0>, half = length / 2;
+    branch.predict(step_of<in>(x, 1)); // of another sequence
+    for (std::size_t t = 0; t < half; ++t) {
+        first.predict(step_of<in>(x, t));
+    }
+    branch.copy_state(first);
+    CHECK(std::ranges::equal(branch.template output<0>(), first.template output<0>()));
+    auto y = branch.template output<0>();
+    for (std::size_t t = half; t < length; ++t) {
+        y = branch.predict(step_of<in>(x, t));
+        first.predict(step_of<in>(x, 0));
+    }
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        CHECK(double(y[i]) == doctest::Approx(double(whole[whole.size() - y.size() + i])));
+    }
+}
+
 template <auto... Layers>
 void compare_chain() {
     model_of<cn::sequential<Layers...>> const model{cn::seed{3}};
@@ -78,6 +100,7 @@ void compare_chain() {
     for (std::size_t first = 1; first <= length; ++first) {
         compare_behind(steps, model.predict(x), x, first);
     }
+    compare_branch(model, model.predict(x), x);
 }
 
 // Carries that change places, one that is the step itself, one that is a number, one that begins

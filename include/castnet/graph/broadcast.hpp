@@ -1,8 +1,9 @@
-// Broadcasting along any axes. Element-wise kernels see pixels and channels: an operand has a value
-// for each of them or one for all. Other operands are seen with other axes as pixels, or repeated.
+// Broadcasting of operands of element-wise functions. Kernels see pixels and channels: an operand
+// has a value for each of them or one for all. Others are seen with other axes as pixels, or
+// repeated.
 #pragma once
 
-#include <castnet/graph/arrays.hpp>
+#include <castnet/graph/symbol.hpp>
 
 #include <array>
 
@@ -24,23 +25,49 @@ inline constexpr bool axes_agree =
 
 namespace detail {
 
-// Extents of an operand along a result's axes, from the outermost axis in memory to the innermost
-// one; 1 for those that it does not have.
+// The node of x as an array with a value for every sample, as kernels want it that go from sample
+// to sample: what all samples share is repeated, and random numbers are stored, which element-wise
+// functions alone draw themselves.
+template <class S>
+constexpr int sample_id(symbol<S> x) {
+    ir::graph& g = *x.g;
+    int const id = value_id(x);
+    if (g.nodes[id].size.sample && !ir::is_drawn(g.nodes[id].kind)) {
+        return id;
+    }
+    ir::extents size = ir::space_of<S>;
+    size.sample = true;
+    return map_node(g, fn::add, size, {id, constant_node(g, 0)});
+}
+
+// The node of the same memory with other extents.
+constexpr int seen_as(ir::graph& g, int id, ir::extents const& size) {
+    if (g.nodes[id].size == size) {
+        return id;
+    }
+    ir::node n;
+    n.kind = op::reshape;
+    n.attribute = ir::as_stored;
+    n.size = size;
+    n.in[n.operands++] = id;
+    return g.push(n);
+}
+
+// Extents of an operand, with ones in front, in the order in which a result's axes lie in memory.
 template <class Result, class Operand>
-constexpr auto extents_in_memory() {
-    std::array<int, Result::rank> extent{};
+inline constexpr auto extents_among = [] {
+    std::array<int, Result::rank> extents{};
     for (size_t i = 0; i < Result::rank; ++i) {
         size_t const axis = channels_first<Result> ? (i + 1) % Result::rank : i;
-        extent[i] = static_cast<int>(extent_from_end<Operand>(Result::rank - axis));
+        extents[i] = static_cast<int>(extent_from_end<Operand>(Result::rank - axis));
     }
-    return extent;
-}
+    return extents;
+}();
 
 // Whether it has all elements along the axes [first, last) in memory, or one for all of them.
 template <class Result, class Operand>
 constexpr bool has_all_or_one(size_t first, size_t last) {
-    constexpr auto all = extents_in_memory<Result, Result>(),
-                   own = extents_in_memory<Result, Operand>();
+    constexpr auto all = extents_among<Result, Result>, own = extents_among<Result, Operand>;
     bool has_all = true, has_one = true;
     for (size_t i = first; i < last; ++i) {
         has_all = has_all && own[i] == all[i];
@@ -67,7 +94,7 @@ constexpr int outer_axes() {
 template <class Result, class Operand>
 constexpr ir::extents with_outer_axes(int outer, bool sample) {
     ir::extents size{sample};
-    constexpr auto own = extents_in_memory<Result, Operand>();
+    constexpr auto own = extents_among<Result, Operand>;
     for (int i = 0; i < static_cast<int>(Result::rank); ++i) {
         (i < outer ? size.pixels : size.channels) *= own[size_t(i)];
     }
@@ -83,37 +110,37 @@ constexpr int seen_with_outer_axes(ir::graph& g, Number x, int) {
     return operand_id(g, x);
 }
 
-// With all of a result's elements: those of the axes that it has not are made first, as kernels
-// do, and moved to their places.
-template <class Result, class S>
-constexpr symbol<Result> repeated(symbol<S> x) {
-    constexpr auto all = extents_in_memory<Result, Result>(), own = extents_in_memory<Result, S>();
-    ir::graph& g = *x.g;
-    ir::list<int> wanted, now;
-    for (int i = 0; i < static_cast<int>(Result::rank); ++i) {
-        wanted.push(i);
-        if (own[size_t(i)] != all[size_t(i)]) {
-            now.push(i);
-        }
-    }
-    for (int i = 0; i < static_cast<int>(Result::rank); ++i) {
-        if (own[size_t(i)] == all[size_t(i)]) {
-            now.push(i);
-        }
-    }
-    constexpr auto count = static_cast<int>(S::count);
-    int const one = seen_as(g, sample_id(x), {true, 1, count});
-    int const each = map_node(g, fn::add, {true, static_cast<int>(Result::count) / count, count},
-                              {one, constant_node(g, 0)});
-    return {&g, permuted_node(g, each, ir::space_of<Result>, wanted, now, all.data())};
+// Rows of `width` elements in a row, each so many times.
+constexpr int repeated_rows(ir::graph& g, int id, int rows, int width, int times) {
+    ir::node n;
+    n.kind = op::upsample;
+    n.attribute = g.add_window({width, 1, rows, width, 1, rows * times, 1, times, 1, times});
+    n.size = {true, rows * times, width};
+    n.in[n.operands++] = seen_as(g, id, {true, rows, width});
+    return g.push(n);
 }
-template <class Result, class X>
-constexpr auto repeated_where_needed(X x) {
-    if constexpr (!axes_agree<typename shape_of<X>::type, Result>) {
-        return repeated<Result>(x);
+
+// An operand with a value for each of a result's pixels, or one for all of them.
+template <class Result, class S>
+constexpr int repeated_among_pixels(ir::graph& g, symbol<S> x) {
+    if constexpr (axes_agree<S, Result>) {
+        return operand_id(g, x);
     } else {
-        return x;
+        constexpr auto all = extents_among<Result, Result>, own = extents_among<Result, S>;
+        int id = sample_id(x), outer = 1, inner = static_cast<int>(S::count);
+        for (size_t i = 0; i + 1 < Result::rank; ++i) {
+            inner /= own[i];
+            if (own[i] != all[i]) {
+                id = repeated_rows(g, id, outer, inner, all[i]);
+            }
+            outer *= all[i];
+        }
+        return seen_as(g, id, ir::space_of<with_channels<Result, channels_of<S>>>);
     }
+}
+template <class Result, NumberOperand T>
+constexpr int repeated_among_pixels(ir::graph& g, T x) {
+    return operand_id(g, x);
 }
 
 // An element-wise function of operands of which kernels do not broadcast all as they are.
@@ -131,8 +158,8 @@ constexpr symbol<Result> map_broadcast(ir::graph& g, X const&... x) {
         return {&g, seen_as(g, id, size)};
     } else {
         n.size = ir::space_of<Result>;
-        return {&g, push_map(g, n, F, ir::own_function<F>(),
-                             {operand_id(g, repeated_where_needed<Result>(x))...})};
+        return {&g,
+                push_map(g, n, F, ir::own_function<F>(), {repeated_among_pixels<Result>(g, x)...})};
     }
 }
 

@@ -221,36 +221,55 @@ struct gradient_functions {
 
 using inner_gradients = gradient_functions<gradient_form::again>;
 
+template <size_t... Some>
+constexpr bool is_among(size_t i) {
+    return ((i == Some) || ...);
+}
+
+// Calls f with these arguments. Those that it is differentiated by get a value for each sample, as
+// the gradient is one of each sample, also by what all samples share, such as a parameter.
+template <size_t... By, class F, class... X>
+constexpr auto with_samples(F const& f, X... x) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return f((is_among<By...>(I) ? X{x.g, sample_id(x)} : x)...);
+    }(std::index_sequence_for<X...>{});
+}
+
 } // namespace detail
 
 // The function's value, and its gradient.
 template <size_t By = 0, size_t... More, class F, Symbol... X>
     requires(sizeof...(X) > 0)
 constexpr auto value_and_grad(F const& f, X... x) {
-    return detail::inner_gradients::value_and_grad<By, More...>(f, x...);
+    return detail::with_samples<By, More...>(
+        [&](auto... of) { return detail::inner_gradients::value_and_grad<By, More...>(f, of...); },
+        x...);
 }
 template <size_t By = 0, size_t... More, class F, Symbol... X>
     requires(sizeof...(X) > 0)
 constexpr auto grad(F const& f, X... x) {
-    return detail::inner_gradients::value_and_grad<By, More...>(f, x...).gradient;
+    return value_and_grad<By, More...>(f, x...).gradient;
 }
 // The transposed Jacobian times v, of the shape of the function's result.
 template <size_t By = 0, size_t... More, class F, Symbol V, Symbol... X>
     requires(sizeof...(X) > 0)
 constexpr auto vjp(F const& f, V v, X... x) {
-    return detail::inner_gradients::vjp<By, More...>(f, v, x...);
+    return detail::with_samples<By, More...>(
+        [&](auto... of) { return detail::inner_gradients::vjp<By, More...>(f, v, of...); }, x...);
 }
 // The Jacobian by one argument times v, of that argument's shape.
 template <size_t By = 0, class F, Symbol V, Symbol... X>
     requires(sizeof...(X) > 0)
 constexpr auto jvp(F const& f, V v, X... x) {
-    return detail::inner_gradients::jvp<By>(f, v, x...);
+    return detail::with_samples<By>(
+        [&](auto... of) { return detail::inner_gradients::jvp<By>(f, v, of...); }, x...);
 }
 // The Hessian by one argument times v, of that argument's shape.
 template <size_t By = 0, class F, Symbol V, Symbol... X>
     requires(sizeof...(X) > 0)
 constexpr auto hvp(F const& f, V v, X... x) {
-    return detail::inner_gradients::hvp<By>(f, v, x...);
+    return detail::with_samples<By>(
+        [&](auto... of) { return detail::inner_gradients::hvp<By>(f, v, of...); }, x...);
 }
 
 } // namespace castnet

@@ -63,6 +63,7 @@ enum class op : std::uint8_t {
     convert,  // from bfloat16, or to it; see graph/op/convert.hpp
     unfold,   // the places of a window along an axis become channels; see graph/op/unfold.hpp
     fold,     // its gradient
+    cumulative_sum,
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
@@ -127,10 +128,11 @@ struct node {
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli, normal: number of the random stream. slice and its gradient: first
     // channel. batch_matmul: a product_form. attention and its gradient: an attention_form.
-    // reverse: how many channels move together. gather_rows and its gradient: the row without one,
-    // or -1. cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize:
-    // the node of sample_mask if the statistics are those of the batch, else -1; stored over_slice:
-    // that slice. delay, feedback: 1, or -1 where the loop runs backwards in time.
+    // reverse: how many channels move together. cumulative_sum: 1, or -1 from the last channel on.
+    // gather_rows and its gradient: the row without one, or -1. cache: its number. reshape:
+    // as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask if the
+    // statistics are those of the batch, else -1; stored over_slice: that slice. delay, feedback:
+    // 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
     storage stored{};
     int loop = -1;         // the number of the loop over time that it belongs to (graph/loops.hpp)

@@ -5,6 +5,7 @@
 #include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/cache.hpp>
 #include <castnet/graph/op/convert.hpp>
+#include <castnet/graph/op/cumulative_sum.hpp>
 #include <castnet/graph/op/map.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>

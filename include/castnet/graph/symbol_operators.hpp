@@ -10,10 +10,12 @@ template <fn F, detail::Operand... X>
     requires(Symbol<X> || ...)
 constexpr auto apply(function<F>, X const&... x) {
     using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
-    static_assert((orders_agree<typename detail::shape_of<X>::type, result> && ...),
-                  "castnet: an image combines element by element only with images (channels, "
-                  "height, width) and numbers, a volume only with volumes; see "
-                  "orders_agree<operand, result>");
+    static_assert(
+        (orders_agree<typename detail::shape_of<X>::type, result> && ...),
+        "castnet: an image combines element by element only with images (channels, "
+        "height, width) and numbers, a volume only with volumes: "
+        "cn::reshape_to<cn::row_major_shape<a, b, c>> makes a tensor of other axes of it; "
+        "see orders_agree<operand, result>");
     ir::graph& g = *detail::graph_of(x...);
     if constexpr ((axes_agree<typename detail::shape_of<X>::type, result> && ...)) {
         return symbol<result>{&g, detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,

@@ -1,5 +1,6 @@
-// Tensors along any of their axes: slice, split, concatenate, stack, pad, reverse. The functions
-// have the names that they have for tensors (castnet/tensor/); pad and reverse are layers, too.
+// Tensors along any of their axes: slice, split, concatenate, stack, pad, reverse, roll. The
+// functions have the names that they have for tensors (castnet/tensor/); pad and reverse are
+// layers, too.
 #pragma once
 
 #include <castnet/core/pad.hpp>
@@ -7,6 +8,7 @@
 #include <castnet/nn/reshape.hpp>
 
 #include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -95,10 +97,14 @@ constexpr auto slice(symbol<S> x) {
                       "castnet: slice: it is empty or reaches beyond the axis; see "
                       "slice_within_axis<begin, end, extent>");
         constexpr size_t count = within ? End - Begin : 1;
-        using rows = detail::rows_along<S, Axis>;
-        return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
-            *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
-            {detail::sample_id(x)});
+        if constexpr (S::rank == 1) { // in the cell of a scan, too
+            return slice_channels<within ? Begin : 0, count>(x);
+        } else {
+            using rows = detail::rows_along<S, Axis>;
+            return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
+                *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
+                {detail::sample_id(x)});
+        }
     } else {
         return x;
     }
@@ -109,12 +115,16 @@ namespace detail {
 // Slices of one node, whose gradients are joined.
 template <size_t Axis, size_t Extent, class S, size_t... I>
 constexpr auto parts_of_axis(symbol<S> x, std::index_sequence<I...>) {
-    using rows = rows_along<S, Axis>;
-    constexpr size_t width = Extent * rows::inner;
-    ir::graph& g = *x.g;
-    int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
-    return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
-        g, rows::rows, width, static_cast<int>(I * width), {all})...};
+    if constexpr (S::rank == 1) {
+        return std::array{slice_channels<I * Extent, Extent>(x)...};
+    } else {
+        using rows = rows_along<S, Axis>;
+        constexpr size_t width = Extent * rows::inner;
+        ir::graph& g = *x.g;
+        int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
+        return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
+            g, rows::rows, width, static_cast<int>(I * width), {all})...};
+    }
 }
 
 } // namespace detail
@@ -144,7 +154,9 @@ constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
     static_assert((differ_along<Axis, First, More> && ...),
                   "castnet: concatenate: the tensors have no such axis or differ in others, too; "
                   "see differ_along<axis, first shape, other shape>");
-    if constexpr ((differ_along<Axis, First, More> && ...)) {
+    if constexpr (First::rank == 1 && (differ_along<Axis, First, More> && ...)) {
+        return concat(x, more...);
+    } else if constexpr ((differ_along<Axis, First, More> && ...)) {
         constexpr size_t extent = (First::extent[Axis] + ... + More::extent[Axis]);
         using rows = detail::rows_along<First, Axis>;
         return detail::join_rows<rows::rows, detail::resized<First, Axis, extent>>(*x.g, x,
@@ -232,5 +244,40 @@ struct reverse_layer {
 };
 template <size_t Axis>
 inline constexpr reverse_layer<Axis> reverse{};
+
+// Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
+// comes in at the other (PyTorch's and NumPy's roll).
+template <size_t Axis, Shape S>
+constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: roll: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    if constexpr (tensor_has_axis<S, Axis>) {
+        using rows = detail::rows_along<S, Axis>;
+        constexpr auto extent = static_cast<std::ptrdiff_t>(S::extent[Axis]);
+        std::ptrdiff_t const first = (extent - shift % extent) % extent;
+        if (first == 0) {
+            return x;
+        }
+        ir::graph& g = *x.g;
+        int all = detail::sample_id(x);
+        if constexpr (S::rank > 1) { // a vector may be a step of a loop
+            all = detail::seen_as(g, all, {true, rows::rows, static_cast<int>(rows::width)});
+        }
+        auto const part = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+            ir::node n;
+            n.kind = op::slice;
+            n.attribute = static_cast<int>(from) * static_cast<int>(rows::inner);
+            n.size = {true, rows::rows,
+                      static_cast<int>(to - from) * static_cast<int>(rows::inner)};
+            n.in[n.operands++] = all;
+            return g.push(n);
+        };
+        int parts[] = {part(first, extent), part(0, first)};
+        int const rolled = detail::joined<shape<size_t(rows::rows), 1>>(g, parts, 2);
+        return {&g, detail::seen_as(g, rolled, ir::space_of<S>)};
+    } else {
+        return x;
+    }
+}
 
 } // namespace castnet

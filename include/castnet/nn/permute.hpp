@@ -26,6 +26,48 @@ constexpr bool is_permutation(std::initializer_list<size_t> axes) {
     return true;
 }
 
+// Node id with its axes, in the order of memory, in another order: they move to their places one by
+// one, each past those before it. `size` is the result's.
+constexpr int permuted_node(ir::graph& g, int id, ir::extents size, ir::list<int> wanted,
+                            ir::list<int> now, int const* extent) {
+    int const rank = wanted.size();
+    auto const count = [&](int first, int last) {
+        int n = 1;
+        for (int i = first; i < last; ++i) {
+            n *= extent[now[i]];
+        }
+        return n;
+    };
+    for (int i = 0; i < rank; ++i) {
+        int from = i;
+        while (now[from] != wanted[i]) {
+            ++from;
+        }
+        int const rows = count(i, from), columns = extent[wanted[i]];
+        if (rows > 1 && columns > 1) {
+            ir::node n;
+            n.kind = op::transpose;
+            n.size = size;
+            n.attribute = g.add_window(exchange(rows, columns, count(from + 1, rank)));
+            n.in[n.operands++] = id;
+            id = g.push(n);
+        }
+        for (; from > i; --from) {
+            now[from] = now[from - 1];
+        }
+        now[i] = wanted[i];
+    }
+    if (g.nodes[id].size == size) {
+        return id;
+    }
+    ir::node n; // nothing moved
+    n.kind = op::reshape;
+    n.size = size;
+    n.attribute = ir::as_stored;
+    n.in[n.operands++] = id;
+    return g.push(n);
+}
+
 } // namespace detail
 
 template <class Input, size_t... Axes>

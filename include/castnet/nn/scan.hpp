@@ -9,7 +9,7 @@
 //
 // The cell is traced once and called with the step and the carries: numbers or vectors of a sample.
 // It consists of element-wise functions, dense layers, dropout (another mask in each step), concat,
-// slice_channels and reductions, and may read parameters and, in element-wise functions, anything
+// slice, split and reductions, and may read parameters and, in element-wise functions, anything
 // else from outside, where random numbers are others in each step. What concat joins with a value
 // of the step is one, too, or a carry that the cell returns unchanged. Its gradient through time is
 // derived. What does not depend on a carry is not part of the loop: a product of the sequence with

@@ -39,10 +39,6 @@ constexpr auto largest(X x) {
     return detail::refused<"largest">(x);
 }
 template <Symbol X>
-constexpr auto cumsum(X x) {
-    return detail::refused<"cumsum">(x);
-}
-template <Symbol X>
 constexpr auto unique(X x) {
     return detail::refused<"unique">(x);
 }
@@ -57,10 +53,6 @@ constexpr auto any(X x, Keep const&...) {
 template <size_t... Axes, Symbol X, class... Keep>
 constexpr auto all(X x, Keep const&...) {
     return detail::refused<"all">(x);
-}
-template <size_t Axis, Symbol X, class Shift>
-constexpr auto roll(X x, Shift const&) {
-    return detail::refused<"roll">(x);
 }
 template <size_t Axis, Symbol X, class Ids>
 constexpr auto take(X x, Ids const&) {

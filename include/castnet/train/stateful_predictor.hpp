@@ -53,11 +53,12 @@ struct step_sequences_fit {
 // layers, embeddings, element-wise functions, layer_norm, dropout, positions, concat, slices of
 // features; what needs other steps is an error at compile time.
 //
-// The constructor allocates all memory; a predictor moves, but does not copy, and one that was
-// moved away can only be assigned to. On a CPU, predict() and reset() allocate nothing, wait for
-// nothing and use the calling thread alone. Any number of them may use one model, each
-// with a state of its own and in a thread of its own. The model must outlive it, and its parameters
-// cannot change while it lives: what trains, evaluates, sets or loads throws castnet::error.
+// The constructor allocates all memory; a predictor moves, but does not copy (copy_state() does so
+// with its state alone), and one that was moved away can only be assigned to. On a CPU, predict()
+// and reset() allocate nothing, wait for nothing and use the calling thread alone. Any number of
+// them may use one model, each with a state of its own and in a thread of its own. The model must
+// outlive it, and its parameters cannot change while it lives: what trains, evaluates, sets or
+// loads throws castnet::error.
 template <class Model>
 class stateful_predictor {
     using T = typename Model::value_type;
@@ -139,6 +140,15 @@ public:
     void reset() {
         steps_ = 0;
         forget(std::make_index_sequence<carries>{});
+    }
+
+    // Goes on where another predictor is, as each branch of a beam search does from the text so
+    // far; costs a copy of the state, of attention the keys and values of all steps so far. Outputs
+    // are copied, too.
+    void copy_state(stateful_predictor const& other) {
+        copy_results(other, std::make_index_sequence<results>{});
+        copy_caches(other);
+        steps_ = other.steps_;
     }
 
 private:
@@ -289,6 +299,23 @@ private:
     void forget(std::index_sequence<C...>) {
         (..., void(std::fill_n(result<network_outputs + C>(),
                                count(plan.outputs[network_outputs + C]), T(0))));
+    }
+    template <size_t... R>
+    void copy_results(stateful_predictor const& other, std::index_sequence<R...>) {
+        (..., void(std::copy_n(other.template result<R>(), count(plan.outputs[R]), result<R>())));
+    }
+    void copy_caches(stateful_predictor const& other) {
+        auto& session = all_->session;
+        for (ir::kernel_launch const& s : plan.launches) {
+            if (s.kind == op::cache) {
+                ir::array_ref const& cache = plan.arrays[s.output];
+                auto const numbers = std::ptrdiff_t(other.steps_) * cache.size.channels;
+                session.read(other.all_->executor.at(cache), numbers, [&](T const* from) {
+                    session.write(all_->executor.at(cache), numbers,
+                                  [&](T* to) { std::copy_n(from, numbers, to); });
+                });
+            }
+        }
     }
     template <size_t... R>
     void read_results(std::index_sequence<R...>) {

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/batch_matmul.hpp>
 #include <castnet/device/cpu/cache.hpp>
 #include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/cumulative_sum.hpp>
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/parameter_slice.hpp>
 #include <castnet/device/cpu/permute.hpp>

@@ -1,11 +1,24 @@
 // Transposition: exchange of axes, as the elements lie in memory.
 #pragma once
 
-#include <castnet/graph/arrays.hpp>
 #include <castnet/graph/differentiation.hpp>
 #include <castnet/graph/traced.hpp>
 
 namespace castnet {
+
+namespace detail {
+
+// The window of an exchange: every `channels` neighbours stay together, and of matrices of such,
+// (height x width), one after the other, rows become columns.
+constexpr ir::window exchange(int rows, int columns, int together) {
+    ir::window w;
+    w.channels = w.filters = together;
+    w.height = w.out_width = rows;
+    w.width = w.out_height = columns;
+    return w;
+}
+
+} // namespace detail
 
 template <>
 struct operation<op::transpose> {
