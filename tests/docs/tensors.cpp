@@ -135,6 +135,10 @@ TEST_CASE("the table's spellings") {
     CHECK((values(0) == 2 && places(0) == 2));
     CHECK(cn::cumsum(v)(2) == 3);
     CHECK(cn::unique(v).size() == 3);
+    CHECK(cn::nonzero(v > 0).size() == 2);
+    CHECK(cn::masked_select(a, a > b).size() < 9);
+    auto const [top, middle, bottom] = cn::split<0, 3>(a);
+    CHECK(array_equal(cn::concatenate<0>(top, middle, bottom), a));
     CHECK(cn::histogram<4>(v, 0, 2)(2) == 1);
     CHECK(cn::searchsorted(v, a).size() == 9);
     CHECK(cn::sum(cn::random_permutation<5>(3)) == 10);
