@@ -8,6 +8,7 @@
 #include <castnet/data/tensors.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/adaptive_pooling.hpp>
+#include <castnet/nn/adaptive_pooling3d.hpp>
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>

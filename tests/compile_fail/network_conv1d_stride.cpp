@@ -1,5 +1,5 @@
 // There is one stride along time.
-// expect: castnet: conv1d: a stride or padding along time is a single number
+// expect: castnet: conv1d: a stride, padding or dilation along time is a single number
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // A stride along time is a single number.
-// expect: castnet: conv_transpose1d: a stride or padding along time is a single number
+// expect: castnet: conv_transpose1d: a stride, padding or dilation along time is a single number
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

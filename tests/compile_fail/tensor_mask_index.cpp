@@ -1,5 +1,6 @@
 // A mask selects as many elements as the program will find.
 // expect: castnet: x\[i\] takes the number of a place: how many elements a mask selects is not known
+// expect: cn::masked_select\(x, mask\)
 #include <castnet/tensor/tensor.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // Tensors have no operator %.
-// expect: castnet: tensors have no operator %: a - b \* cn::floor\(a / b\)
+// expect: castnet: tensors have no operator %: cn::remainder\(a, b\)
 #include <castnet/tensor/tensor.hpp>
 
 namespace cn = castnet;

@@ -2,8 +2,10 @@
 #include <castnet/core/arctangent.hpp>
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
+#include <castnet/core/hyperbolic.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/power.hpp>
+#include <castnet/core/remainder.hpp>
 #include <castnet/core/sine.hpp>
 
 #include <bit>
@@ -43,6 +45,11 @@ CASTNET_TEST_FUNCTION(erf, 3)
 CASTNET_TEST_FUNCTION(sin, 2.5)
 CASTNET_TEST_FUNCTION(cos, 2.5)
 CASTNET_TEST_FUNCTION(atan, 3)
+CASTNET_TEST_FUNCTION(sinh, 3)
+CASTNET_TEST_FUNCTION(cosh, 3)
+CASTNET_TEST_FUNCTION(asinh, 4)
+CASTNET_TEST_FUNCTION(acosh, 4)
+CASTNET_TEST_FUNCTION(atanh, 3)
 #undef CASTNET_TEST_FUNCTION
 
 template <class Number>
@@ -169,6 +176,11 @@ void check_all(std::vector<T> const& x) {
     check<sin_function, Exact>(x);
     check<cos_function, Exact>(x);
     check<atan_function, Exact>(x);
+    check<sinh_function, Exact>(x);
+    check<cosh_function, Exact>(x);
+    check<asinh_function, Exact>(x);
+    check<acosh_function, Exact>(x);
+    check<atanh_function, Exact>(x);
     check<atan2_function<T>, Exact>(x);
     check<sigmoid_function<T>, Exact>(x);
     check<pow_function<T>, Exact>(x);
@@ -254,6 +266,28 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
     check_zeros<log1p_function, T>();
     check_zeros<tanh_function, T>();
     check_zeros<erf_function, T>();
+    check_zeros<sinh_function, T>();
+    check_zeros<asinh_function, T>();
+    check_zeros<atanh_function, T>();
+    for (T const sign : {T(1), T(-1)}) {
+        CHECK(alone<sinh_function>(sign * infinity) == sign * infinity);
+        CHECK(alone<cosh_function>(sign * infinity) == infinity);
+        CHECK(alone<asinh_function>(sign * infinity) == sign * infinity);
+        CHECK(alone<atanh_function>(sign) == sign * infinity);
+        CHECK(std::isnan(alone<atanh_function>(sign * T(1.5))));
+        CHECK(std::isnan(alone<atanh_function>(sign * infinity)));
+        CHECK(alone<sinh_function>(sign * limits::denorm_min()) == sign * limits::denorm_min());
+    }
+    CHECK(alone<acosh_function>(T(1)) == T(0));
+    CHECK(alone<acosh_function>(infinity) == infinity);
+    for (T const below : {T(0.5), T(-1), limits::lowest(), -infinity}) {
+        CHECK(std::isnan(alone<acosh_function>(below)));
+    }
+    CHECK(std::isnan(alone<sinh_function>(nan)));
+    CHECK(std::isnan(alone<cosh_function>(nan)));
+    CHECK(std::isnan(alone<asinh_function>(nan)));
+    CHECK(std::isnan(alone<acosh_function>(nan)));
+    CHECK(std::isnan(alone<atanh_function>(nan)));
     CHECK(std::isnan(alone<exp_function>(nan)));
     CHECK(std::isnan(alone<expm1_function>(nan)));
     CHECK(std::isnan(alone<log_function>(nan)));
@@ -335,4 +369,35 @@ TEST_CASE_TEMPLATE("angles on the axes are those of the C library", T, float, do
                             std::signbit(found) == std::signbit(expected))));
         }
     }
+}
+
+TEST_CASE_TEMPLATE("remainders are those of the C library, bit by bit", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    using bits = elementary::float_bits<T>;
+    std::mt19937_64 random(1);
+    std::vector<T> numbers{0,
+                           T(-0.0),
+                           1,
+                           -1,
+                           T(0.1),
+                           T(1) / bits::power_of_two(bits::bias - 30),
+                           limits::denorm_min(),
+                           limits::min(),
+                           limits::max(),
+                           limits::lowest(),
+                           limits::infinity(),
+                           -limits::infinity(),
+                           limits::quiet_NaN()};
+    for (int i = 0; i < 400; ++i) {
+        numbers.push_back(bits::number(static_cast<typename bits::type>(random())));
+        numbers.push_back(static_cast<T>(std::ldexp(double(random() >> 11), -50) - 4));
+        numbers.push_back(static_cast<T>(int(random() % 2001) - 1000) / 8);
+    }
+    std::size_t different = 0;
+    for (T const a : numbers) {
+        for (T const b : numbers) {
+            different += std::size_t(!same(elementary::fmod(a, b), std::fmod(a, b)));
+        }
+    }
+    CHECK(different == 0);
 }

@@ -180,8 +180,8 @@ void each_product(castnet::ir::window const& w, std::ptrdiff_t samples, F const&
         std::ptrdiff_t const y = ((n * w.out_height + row) * w.out_width + column) * w.filters + f;
         for (int u = 0; u < w.kernel_h; ++u) {
             for (int v = 0; v < w.kernel_w; ++v) {
-                int const r = row * w.stride_h - w.pad_top + u * w.dilation;
-                int const q = column * w.stride_w - w.pad_left + v * w.dilation;
+                int const r = row * w.stride_h - w.pad_top + u * w.dilation_h;
+                int const q = column * w.stride_w - w.pad_left + v * w.dilation_w;
                 for (int c = 0; c < channels && r >= 0 && r < w.height && q >= 0 && q < w.width;
                      ++c) {
                     each(((n * w.height + r) * w.width + q) * w.channels + f / filters * channels +

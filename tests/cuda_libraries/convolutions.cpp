@@ -261,7 +261,7 @@ TEST_CASE("different convolutions are different texts") {
           &cn::ir::window::filters, &cn::ir::window::kernel_h, &cn::ir::window::kernel_w,
           &cn::ir::window::stride_h, &cn::ir::window::stride_w, &cn::ir::window::pad_top,
           &cn::ir::window::pad_left, &cn::ir::window::pad_bottom, &cn::ir::window::pad_right,
-          &cn::ir::window::dilation, &cn::ir::window::groups}) {
+          &cn::ir::window::dilation_h, &cn::ir::window::dilation_w, &cn::ir::window::groups}) {
         ++(all.emplace_back(c).geometry.*member);
     }
     for (auto const& other : with_all_arithmetic(c)) {

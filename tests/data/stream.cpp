@@ -148,6 +148,29 @@ TEST_CASE("outside of a fit samples come in the source's order") {
     CHECK(cached.fit(kept)["loss"] == memory.fit(in_memory())["loss"]);
 }
 
+TEST_CASE("more samples than memory has room for the numbers of are refused with their number") {
+    size_t const most = size_t{1} << 62;
+    auto const source = [] {
+        return [](auto x, auto y) {
+            x[0] = x[1] = 1;
+            y[0] = 0;
+            return true;
+        };
+    };
+    auto const endless = cn::data::stream<cn::data::label<3>, cn::shape<2>>(most, source);
+    run r;
+    auto const refused = [](auto const& f) {
+        CHECK_THROWS_WITH_AS(f(), doctest::Contains("of 4611686018427387904 samples; "), cn::error);
+    };
+    refused([&] { r.fit(endless); });
+    refused([&] { r.training.step(endless); });
+    refused([&] { r.training.evaluate(endless); });
+    refused([&] { (void)r.model.predict(endless); });
+    refused([&] { cn::data::take(endless, most); });
+    refused([&] { cn::data::k_fold(endless, 2, 0); });
+    refused([&] { r.fit(cn::data::take(endless, 9)); });
+}
+
 TEST_CASE("a stream that ends early or throws says at which sample") {
     auto const seen = std::make_shared<reads>();
     run r;

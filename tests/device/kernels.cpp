@@ -152,8 +152,9 @@ struct convolution {
                         for (int c = 0; c < channels; ++c) {
                             for (int u = 0; u < w.kernel_h; ++u) {
                                 for (int v = 0; v < w.kernel_w; ++v) {
-                                    int const row = i * w.stride_h - w.pad_top + u * w.dilation;
-                                    int const column = j * w.stride_w - w.pad_left + v * w.dilation;
+                                    int const row = i * w.stride_h - w.pad_top + u * w.dilation_h;
+                                    int const column =
+                                        j * w.stride_w - w.pad_left + v * w.dilation_w;
                                     if (row < 0 || row >= w.height || column < 0 ||
                                         column >= w.width) {
                                         continue;
@@ -441,7 +442,7 @@ TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", 
     for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 2}}) {
         for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}}) {
             for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{2, 1}}}) {
-                for (std::size_t const dilation : {1U, 2U}) {
+                for (cn::size2 dilation : {cn::size2{1}, cn::size2{2}, cn::size2{1, 3}}) {
                     auto const w =
                         cn::make_window(5, 11, 9, 6, kernel, stride, padding, dilation, 1);
                     REQUIRE(w.out_height > 0);
@@ -463,7 +464,7 @@ TEST_CASE_TEMPLATE("convolution of places in the window that meet nothing but pa
     for (int const size : {1, 2, 3}) {
         for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{1, 4}}) {
             for (cn::size2 padding : {cn::size2{2}, cn::size2{4}, cn::size2{2, 5}}) {
-                for (std::size_t const dilation : {1U, 2U}) {
+                for (cn::size2 dilation : {cn::size2{1}, cn::size2{2}, cn::size2{2, 1}}) {
                     for (std::size_t const groups : {1U, 2U, 6U}) {
                         auto const w = cn::make_window(6, size, size, 6, 5, stride,
                                                        cn::padding2{padding}, dilation, groups);
@@ -478,13 +479,14 @@ TEST_CASE_TEMPLATE("convolution of places in the window that meet nothing but pa
 }
 
 TEST_CASE_TEMPLATE("convolution whose window reaches far beyond the image", T, float, double) {
-    for (std::size_t const dilation : {4U, 7U, 10U}) {
+    for (cn::size2 dilation : {cn::size2{4}, cn::size2{7}, cn::size2{10}, cn::size2{1, 7}}) {
         for (cn::size2 kernel : {cn::size2{3}, cn::size2{5, 3}}) {
             for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{2, 1}}) {
                 for (int const extent : {11, 14}) {
                     auto const w = cn::make_window(
                         5, extent, extent + 3, 70, kernel, stride,
-                        cn::padding2{cn::size2{kernel.h / 2 * dilation, dilation}}, dilation, 1);
+                        cn::padding2{cn::size2{kernel.h / 2 * dilation.h, dilation.w}}, dilation,
+                        1);
                     check_convolution<T>(w, 2);
                 }
             }
@@ -505,7 +507,9 @@ TEST_CASE_TEMPLATE("dilated convolution by Winograd's algorithm", T, float, doub
             }
         }
     }
-    check_convolution<T>(cn::make_window(192, 9, 11, 192, 3, 1, cn::same, 2, 1), 2);
+    for (cn::size2 const dilation : {cn::size2{2}, cn::size2{1, 2}, cn::size2{3, 1}}) {
+        check_convolution<T>(cn::make_window(192, 9, 11, 192, 3, 1, cn::same, dilation, 1), 2);
+    }
 }
 
 TEST_CASE_TEMPLATE("convolution of larger windows by Winograd's algorithm", T, float, double) {
@@ -604,7 +608,7 @@ TEST_CASE_TEMPLATE("convolution in narrow groups of every kernel, stride, paddin
     for (cn::size2 kernel : {cn::size2{2}, cn::size2{1, 5}, cn::size2{3}, cn::size2{4, 3}}) {
         for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}, cn::size2{1, 4}}) {
             for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{3, 1}}}) {
-                for (std::size_t const dilation : {1U, 2U, 3U}) {
+                for (cn::size2 dilation : {cn::size2{1}, cn::size2{2}, cn::size2{1, 3}}) {
                     check_convolution<T>(
                         cn::make_window(6, 20, 23, 9, kernel, stride, padding, dilation, 3), 2);
                 }
@@ -639,7 +643,7 @@ TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and d
     for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 4}}) {
         for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}, cn::size2{4, 6}}) {
             for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{6, 1}}}) {
-                for (std::size_t const dilation : {1U, 2U, 3U}) {
+                for (cn::size2 dilation : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}}) {
                     auto const w =
                         cn::make_window(18, 13, 19, 18, kernel, stride, padding, dilation, 18);
                     REQUIRE(w.out_height > 0);

@@ -84,9 +84,9 @@ void for_each_product(cn::ir::window const& w, F const& f) {
         for (int k = 0; k < w.kernel_h * w.kernel_w * channels; ++k) {
             int const channel = k % channels, tap = k / channels;
             int const y =
-                pixel / w.out_width * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation;
+                pixel / w.out_width * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
             int const x =
-                pixel % w.out_width * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation;
+                pixel % w.out_width * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
             if (y >= 0 && y < w.height && x >= 0 && x < w.width) {
                 f((y * w.width + x) * w.channels + g * channels + channel,
                   (g * w.kernel_h * w.kernel_w * channels + k) * filters + filter % filters, o);
@@ -117,6 +117,7 @@ struct sizes {
                 pad,
                 pad,
                 pad,
+                dilation,
                 dilation,
                 groups};
     }

@@ -44,7 +44,9 @@ using of_volumes =
                conv3d<32, size3{1, 3, 3}, conv3{.stride = size3{1, 2, 2}}>, max_pool3d<2>,
                conv_transpose3d<32, 2, conv_transpose3{.stride = 2}>, avg_pool3d<2>,
                upsample3d<2>.trilinear(), global_avg_pool3d>;
-using most_of_volumes = sequential<input<1, 8, 8, 8>, global_max_pool3d>;
+using rest_of_volumes =
+    sequential<input<1, 8, 8, 8>, conv3d<32, 3, conv3{.dilation = size3{1, 2, 2}}>,
+               adaptive_avg_pool3d<size3{4, 7, 7}>, adaptive_max_pool3d<7>, global_max_pool3d>;
 
 struct sampled {
     constexpr auto operator()(auto x) const {

@@ -135,6 +135,10 @@ TEST_CASE("the table's spellings") {
     CHECK((values(0) == 2 && places(0) == 2));
     CHECK(cn::cumsum(v)(2) == 3);
     CHECK(cn::unique(v).size() == 3);
+    CHECK(cn::nonzero(v > 0).size() == 2);
+    CHECK(cn::masked_select(a, a > b).size() < 9);
+    auto const [top, middle, bottom] = cn::split<0, 3>(a);
+    CHECK(array_equal(cn::concatenate<0>(top, middle, bottom), a));
     CHECK(cn::histogram<4>(v, 0, 2)(2) == 1);
     CHECK(cn::searchsorted(v, a).size() == 9);
     CHECK(cn::sum(cn::random_permutation<5>(3)) == 10);
@@ -144,7 +148,12 @@ TEST_CASE("the table's spellings") {
     cn::tensor const q = 1 - p;
     CHECK(cn::all(cn::maximum(p, q)));
     CHECK(array_equal(cn::tensor<int, cn::shape<3, 3>>{a * 10}, cn::floor(a * 10)));
-    CHECK(cn::max(b - 0.5 * cn::floor(b / 0.5)) < 0.5);
+    CHECK(cn::max(cn::remainder(b, 0.5)) < 0.5);
+    CHECK(cn::max(cn::fmod(b, 0.5)) < 0.5);
+    CHECK(allclose(cn::asinh(cn::sinh(b)), b));
+    CHECK(allclose(cn::acosh(cn::cosh(b)), cn::abs(b)));
+    CHECK(cn::all(cn::cosh(b) >= 1));
+    CHECK(allclose(cn::atanh(cn::tanh(b)), b));
     CHECK(cn::max(cn::atan2(a, b)) < 3.15);
     CHECK(cn::max(cn::asin(cn::sin(b))) < 1.58);
     CHECK(cn::max(cn::atan(b)) < 1.58);

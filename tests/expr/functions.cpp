@@ -44,8 +44,15 @@ double input(fn f, int index, std::uint32_t random) {
                           f == fn::inverse_deviation || (f == fn::pow && index == 0) ||
                           (f == fn::elu && index == 1);
     bool const truth = f == fn::where && index == 0;
-    bool const sine = f == fn::asin || f == fn::acos;
-    return sine ? x / 8 : positive ? std::fabs(x) : truth ? (x > 0 ? 1.0 : 0.0) : x;
+    bool const sine = f == fn::asin || f == fn::acos || f == fn::atanh;
+    bool const divisor =
+        (f == fn::fmod || f == fn::remainder) && index == 1; // of no whole quotient
+    return sine             ? x / 8
+           : f == fn::acosh ? 1.1 + std::fabs(x)
+           : divisor        ? 1.37 * x
+           : positive       ? std::fabs(x)
+           : truth          ? (x > 0 ? 1.0 : 0.0)
+                            : x;
 }
 
 template <fn F, int By>
@@ -153,6 +160,15 @@ TEST_CASE("known values") {
         {"acos", castnet::acos(-0.5), 2.0943951023931957},
         {"atan", castnet::atan(-2.0), -1.1071487177940904},
         {"atan2", castnet::atan2(1.0, -1.0), 2.356194490192345},
+        {"sinh", castnet::sinh(-1.0), -1.1752011936438014},
+        {"cosh", castnet::cosh(1.0), 1.5430806348152437},
+        {"asinh", castnet::asinh(-2.0), -1.4436354751788103},
+        {"acosh", castnet::acosh(2.0), 1.3169578969248166},
+        {"atanh", castnet::atanh(0.5), 0.5493061443340548},
+        {"fmod", castnet::fmod(-7.5, 2.0), -1.5},
+        {"fmod", castnet::fmod(7, -4), 3},
+        {"remainder", castnet::remainder(-7.5, 2.0), 0.5},
+        {"remainder", castnet::remainder(7, -4), -1},
         {"cos", castnet::cos(1.0), 0.5403023058681398},
         {"erf", castnet::erf(1.0), 0.8427007929497149},
         {"relu", relu(-2.0) + relu(3.0), 3},

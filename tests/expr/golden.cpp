@@ -95,6 +95,11 @@ TEST_CASE("functions of one number") {
     of_one<fn::asin>("asin");
     of_one<fn::acos>("acos");
     of_one<fn::atan>("atan");
+    of_one<fn::sinh>("sinh");
+    of_one<fn::cosh>("cosh");
+    of_one<fn::asinh>("asinh");
+    of_one<fn::acosh>("acosh");
+    of_one<fn::atanh>("atanh");
     of_one<fn::erf>("erf");
 }
 
@@ -129,6 +134,8 @@ TEST_CASE("functions of several numbers") {
     of_several<fn::lerp>("lerp");
     of_several<fn::pow>("pow");
     of_several<fn::atan2>("atan2");
+    of_several<fn::fmod>("fmod");
+    of_several<fn::remainder>("remainder");
 }
 
 TEST_CASE("powers of negative bases, and a choice") {

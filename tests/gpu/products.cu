@@ -159,8 +159,8 @@ struct convolution {
             auto const weight = cn::cuda::place_in_parameter(logical, p);
             for (int i = 0; i < w.out_height; ++i) {
                 for (int j = 0; j < w.out_width; ++j) {
-                    int const row = i * w.stride_h - w.pad_top + u * w.dilation;
-                    int const column = j * w.stride_w - w.pad_left + v * w.dilation;
+                    int const row = i * w.stride_h - w.pad_top + u * w.dilation_h;
+                    int const column = j * w.stride_w - w.pad_left + v * w.dilation_w;
                     if (row >= 0 && row < w.height && column >= 0 && column < w.width) {
                         visit(std::size_t(((n * w.height + row) * w.width + column) * w.channels +
                                           f / filters * channels + c),

@@ -164,6 +164,17 @@ TEST_CASE("cells are shown without control characters and not endless") {
           "castnet: t.csv: there is no column \"\\x0d\"; there are \"\\x1b[2J\"");
 }
 
+TEST_CASE("names and cells are shown in any language") {
+    CHECK(refusal([] { table("Größe,гость\n1,2\n").numbers("温度"); }) ==
+          "castnet: t.csv: there is no column \"温度\"; there are \"Größe\", \"гость\"");
+    auto const found = [](std::string const& cell) {
+        return refusal([&] { table("a\n" + cell + "\n").numbers("a"); });
+    };
+    CHECK(found("né\xe9") ==
+          "castnet: t.csv: row 1, column \"a\": found \"né\\xe9\", expected a number");
+    CHECK(found(std::string(99, 'c') + "温") == doctest::Contains("ccc\"..."));
+}
+
 TEST_CASE("a text that is longer than allowed is refused") {
     CHECK(table("a\n1\n", {.most_bytes = 4}).rows() == 1);
     CHECK(refusal([] { table("a\n1\n", {.most_bytes = 3}); }) ==

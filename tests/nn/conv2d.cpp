@@ -38,6 +38,8 @@ TEST_CASE("strides") {
 
 TEST_CASE("dilation and groups") {
     against_golden(run_of<conv2d<8, 3, conv{.dilation = 2}>, shape<3, 9, 8>>(), "conv2d_dilation2");
+    against_golden(run_of<conv2d<8, 3, conv{.dilation = cn::size2{3, 1}}>, shape<3, 9, 8>>(),
+                   "conv2d_dilation3x1");
     against_golden(run_of<conv2d<10, 3, conv{.padding = 1, .groups = 2}>, shape<4, 7, 8>>(),
                    "conv2d_groups2");
     against_golden(run_of<conv2d<8, 3, conv{.padding = 1, .groups = 8}>, shape<8, 7, 6>>(),

@@ -1,11 +1,13 @@
 // Layers of volumes (channels, depth, height, width), against PyTorch and finite differences.
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/adaptive_pooling3d.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv3d.hpp>
 #include <castnet/nn/conv_transpose3d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling3d.hpp>
+#include <castnet/nn/squeeze_excitation.hpp>
 
 #include "harness.hpp"
 
@@ -41,6 +43,12 @@ TEST_CASE("conv3d") {
         "conv3d_kernel312_stride213_pad201");
     golden<of_volume<conv3d<2, size3{2, 3, 2}, conv3{.padding = 2, .dilation = 2}>>>(
         "conv3d_dilation2_pad2");
+    golden<of_volume<conv3d<3, size3{2, 3, 2},
+                            conv3{.stride = size3{1, 1, 2},
+                                  .padding = padding3{2, 0, 1},
+                                  .dilation = size3{2, 1, 3}}>>>("conv3d_dilation213_pad201");
+    golden<of_volume<conv3d<2, size3{3, 3, 2}, conv3{.dilation = size3{1, 2, 1}}>>>(
+        "conv3d_dilation121");
     golden<of_volume<conv3d<4, size3{2, 3, 1}, conv3{.groups = 2}>>>("conv3d_groups2");
     golden<of_volume<conv3d<2, 3, conv3{.padding = 1, .groups = 2}>>>("conv3d_depthwise");
     golden<of_volume<conv3d<4, size3{1, 3, 3}, conv3{.padding = padding3{0, 1, 1}}>>>(
@@ -58,6 +66,11 @@ TEST_CASE("conv_transpose3d") {
         "conv_transpose3d_kernel312_stride213_pad101_more001");
     golden<of_volume<conv_transpose3d<4, 2, conv_transpose3{.dilation = 2, .groups = 2}>>>(
         "conv_transpose3d_groups2_dilation2");
+    golden<of_volume<conv_transpose3d<3, size3{2, 2, 3},
+                                      conv_transpose3{.stride = size3{2, 1, 2},
+                                                      .padding = padding3{0, 1, 0},
+                                                      .dilation = size3{1, 3, 2}}>>>(
+        "conv_transpose3d_dilation132_stride212");
     golden<of_volume<conv_transpose3d<2, size3{1, 2, 2}>>>("conv_transpose3d_kernel122");
 }
 
@@ -76,8 +89,17 @@ TEST_CASE("pooling and up-sampling of volumes") {
         "avg_pool3d_3_pad1_counted");
     golden<of_volume<cn::global_avg_pool3d>>("global_avg_pool3d");
     golden<of_volume<cn::global_max_pool3d>>("global_max_pool3d");
+    golden<of_volume<cn::adaptive_avg_pool3d<size3{2, 3, 2}>>>("adaptive_avg_pool3d_232");
+    golden<of_volume<cn::adaptive_avg_pool3d<3>>>("adaptive_avg_pool3d_3");
+    golden<of_volume<cn::adaptive_avg_pool3d<size3{6, 6, 5}>>>("adaptive_avg_pool3d_up_665");
+    golden<of_volume<cn::adaptive_max_pool3d<size3{2, 3, 2}>>>("adaptive_max_pool3d_232");
+    golden<of_volume<cn::adaptive_max_pool3d<size3{1, 5, 2}>>>("adaptive_max_pool3d_152");
     golden<of_volume<cn::upsample3d<2>>>("upsample3d_2");
     golden<of_volume<cn::upsample3d<2>.trilinear()>>("upsample3d_trilinear_2");
+}
+
+TEST_CASE("squeeze and excitation of volumes") {
+    golden<of_volume<cn::squeeze_excitation<3>>>("squeeze_excitation");
 }
 
 TEST_CASE("the gradients of convolutions over volumes") {

@@ -393,8 +393,13 @@ TEST_CASE("order along the last axis") {
     CHECK((ordered(0) == -1 && ordered(3) == 2 && std::isnan(ordered(4))));
     CHECK(array_equal(argsort(some), tensor<int, shape<5>>{2, 4, 0, 3, 1}));
     CHECK(array_equal(largest<3>(some).indices, tensor<int, shape<3>>{1, 0, 3}));
-    CHECK(castnet::unique(tensor<int, shape<2, 3>>{{3, 1, 3}, {1, 1, 2}}) ==
-          std::vector<int>{1, 2, 3});
+    tensor<int, shape<2, 3>> const few{{3, 1, 3}, {1, 1, 2}};
+    CHECK(castnet::unique(few) == std::vector<int>{1, 2, 3});
+    using place = std::array<size_t, 2>;
+    CHECK(castnet::nonzero(few > 1) == std::vector<place>{{0, 0}, {0, 2}, {1, 2}});
+    CHECK(castnet::nonzero(few[0] - 3) == std::vector<size_t>{1});
+    CHECK(castnet::masked_select(few, few > 1) == std::vector<int>{3, 3, 2});
+    CHECK(castnet::masked_select(few, few[0] < 0).empty());
     auto const different = castnet::unique(tensor<float, shape<5>>{NAN, 1, -NAN, 1, NAN});
     CHECK((different.size() == 2 && different[0] == 1 && std::isnan(different[1])));
     static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,

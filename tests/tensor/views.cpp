@@ -49,6 +49,27 @@ TEST_CASE("slices count in steps") {
     CHECK(array_equal(x[2], tensor<int, shape<7>>{-1, 15, 16, 17, 18, 19, -1}));
 }
 
+TEST_CASE("split makes views of equal parts") {
+    block const before = block::arange();
+    block x = before;
+    auto const [first, second, third] = split<1, 3>(x);
+    static_assert(std::is_same_v<decltype(first)::shape_type, shape<2, 1, 4>>);
+    CHECK(array_equal(squeeze<1>(second), select<1>(x, 1)));
+    split<2, 2>(x)[1] = 0;
+    CHECK(array_equal(slice<2, 0, 2>(x), slice<2, 0, 2>(before)));
+    CHECK(x(1, 2, 2) + x(1, 2, 3) + x(0, 0, 2) == 0);
+    CHECK(third(1, 0, 1) == 21);
+    CHECK(array_equal(split<0, 1>(x)[0], x));
+}
+
+TEST_CASE("select throws beyond the axis") {
+    block const x;
+    CHECK_THROWS_WITH_AS(select<1>(x, 3),
+                         "castnet: index 3 on axis 1 is out of range: the tensor has 3 elements "
+                         "along it",
+                         castnet::error);
+}
+
 TEST_CASE("select, expand_dims and squeeze remove and add axes") {
     block const x = block::arange();
     CHECK(array_equal(select<0>(x, 1), x[1]));

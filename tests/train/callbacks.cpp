@@ -341,6 +341,27 @@ TEST_CASE("numbers of callbacks that make no sense are refused before the first 
     CHECK(r.training.steps() == 0);
 }
 
+TEST_CASE("a file that would be written twice is told before the first step") {
+    temporary_directory const folder;
+    run<> r;
+    std::string const file = folder / "model";
+    std::string const message = "castnet: " + file +
+                                ": two callbacks of the fit, or one and its checkpoint, would "
+                                "write this file; give each a file of its own";
+    auto const refused = [&](std::vector<cn::callback> const& callbacks,
+                             std::string const& checkpoint = "") {
+        CHECK_THROWS_WITH_AS(r.fit(callbacks, 1, checkpoint), message.c_str(), cn::file_error);
+        CHECK(r.training.steps() == 0);
+    };
+    refused({cn::save_best{r.model, file}}, file);
+    refused({cn::save_best{r.model, file}}, folder / "./model");
+    refused({cn::csv_log{file}, cn::save_best{r.model, file}});
+    std::filesystem::create_symlink("model", folder / "link");
+    refused({cn::save_best{r.model, folder / "link"}, cn::csv_log{file}});
+    r.fit({cn::save_best{r.model, file}, cn::csv_log{folder / "log"}}, 1, folder / "checkpoint");
+    CHECK(r.training.steps() > 0);
+}
+
 TEST_CASE(
     "files that cannot be written are told before the first step, and nothing is left behind") {
     temporary_directory const folder;

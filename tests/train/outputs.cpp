@@ -202,11 +202,33 @@ TEST_CASE("a network with two outputs trains both by one loss and predicts each"
     CHECK(error < 0.05);
 
     auto const table = cn::summary(model);
-    for (char const* part :
-         {"dense_1.weight", "(8, 4)", "class.bias", "copy.weight", "Total params: 103"}) {
+    for (char const* part : {"dense_1.weight", "(8, 4)", "class.bias", "copy.weight", "output 1",
+                             "Total params: 103"}) {
         INFO(part);
         CHECK(table.find(part) != std::string::npos);
     }
+}
+
+TEST_CASE("columns of a summary have room for long names") {
+    constexpr auto body = [](auto x, auto y) {
+        return x + (y | cn::named<"a_block_of_many_layers",
+                                  cn::block<cn::named<"its_projection", cn::dense<3>>>>);
+    };
+    using net = cn::network<body, cn::input<3>, cn::input<2>>;
+    auto const table = cn::summary(cn::model<net, cn::policy::cpu, cn::batch<1>>{});
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) {
+        lines.push_back(table.substr(at, table.find('\n', at) - at));
+    }
+    REQUIRE(lines.size() > 8);
+    for (std::size_t i = 3; i < 8; ++i) { // two inputs, two parameters, the output
+        CAPTURE(lines[i]);
+        CHECK(lines[i].size() == lines[0].size());
+        CHECK(lines[i].find('(') == lines[3].find('('));
+    }
+    CHECK(lines[3].starts_with("input 0 "));
+    CHECK(lines[5].starts_with("a_block_of_many_layers.its_projection.weight (3, 2)"));
+    CHECK(lines[7].starts_with("output "));
 }
 
 TEST_CASE("scores of every output are those of its target, and the loss is their weighted sum") {

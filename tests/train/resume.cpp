@@ -219,6 +219,22 @@ TEST_CASE("a checkpoint of an epoch with a metric that is NaN is taken") {
     CHECK(std::isnan(h["log"][0]));
 }
 
+TEST_CASE("a checkpoint holds infinity where nothing is trained") {
+    using net = cn::sequential<cn::input<2>, cn::frozen<cn::dense<3>>, cn::relu, cn::dense<1>>;
+    file const f;
+    cn::model<net, cn::policy::cpu, cn::batch<4>> m;
+    auto training = cn::compile(m, cn::mse, cn::sgd{});
+    float const closed = -std::numeric_limits<float>::infinity();
+    m.set("0.bias", std::vector{0.F, closed, 0.F});
+    cn::save(training, f.name);
+    m.set("0.bias", std::vector<float>(3));
+    cn::load(training, f.name);
+    CHECK(m.get("0.bias") == std::vector<float>{0, closed, 0});
+    m.set("0.bias", std::vector{0.F, std::numeric_limits<float>::quiet_NaN(), 0.F});
+    CHECK_THROWS_WITH_AS(cn::save(training, f.name), doctest::Contains("holds nan"),
+                         cn::file_error);
+}
+
 TEST_CASE("a checkpoint from which no training goes on does not take the place of a good one") {
     file const f;
     run<cn::adam> r;

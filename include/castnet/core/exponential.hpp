@@ -77,20 +77,26 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp(T x) {
     return std::exp(x);
 }
 
+// (exp(x) - 1) / 2^Halvings, where exp(x) / 2^Halvings is a normal number.
+template <int Halvings, Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T part_of_expm1(T x) {
+    using bits = float_bits<T>;
+    auto const e = reduce_exponent<bits::bias - Halvings>(x);
+    T const scale = bits::power_of_two(e.n), tail = multiply_add(e.square, e.p, e.low);
+    constexpr T one = bits::power_of_two(bits::bias - Halvings);
+    return multiply_add(scale, tail, multiply_add(scale, e.r, scale - one));
+}
+
 // Within 2 ulp
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T expm1(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
-        using bits = float_bits<T>;
         // from here on -1 or infinity
         constexpr T lowest = -64;
         constexpr T highest = sizeof(T) == sizeof(float) ? T(89) : T(710);
         T const limited = select(x < lowest, lowest, select(x > highest, highest, x));
-        // half of 2 to the power of n, which itself might overflow
-        auto const e = reduce_exponent<bits::bias - 1>(limited);
-        T const scale = bits::power_of_two(e.n), tail = multiply_add(e.square, e.p, e.low);
-        T const half = multiply_add(scale, tail, multiply_add(scale, e.r, scale - T(0.5)));
+        T const half = part_of_expm1<1>(limited); // of what might overflow
         return select(magnitude(x) < std::numeric_limits<T>::epsilon() / 2, x, half + half);
     }
 #endif

@@ -39,4 +39,7 @@ inline constexpr bool is_shape<shape<D...>> = true;
 template <class T>
 concept Shape = is_shape<T>;
 
+template <std::size_t Parts, std::size_t Extent>
+inline constexpr bool parts_divide = Parts > 0 && Extent % (Parts > 0 ? Parts : 1) == 0;
+
 } // namespace castnet

@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/sample_error.hpp>
 #include <castnet/data/whole_numbers.hpp>
 
@@ -11,7 +12,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -221,12 +221,6 @@ private:
     dataset(table const& all_columns, std::vector<size_t> samples)
         : table{all_columns}, samples_{std::move(samples)} {}
 
-    static std::vector<size_t> all(size_t samples) {
-        std::vector<size_t> numbers(samples);
-        std::iota(numbers.begin(), numbers.end(), size_t{0});
-        return numbers;
-    }
-
     void check_sample(size_t sample) const { detail::check_sample("dataset", sample, size()); }
 
     // The number in the columns of a sample of this subset.
@@ -251,8 +245,9 @@ private:
         return chosen;
     }
 
-    std::vector<size_t> samples_ = all(table::samples()); // numbers in the columns
-    std::vector<float> weights_; // one per sample of samples_; empty: all 1
+    std::vector<size_t> samples_ =
+        detail::sample_numbers(table::samples()); // numbers in the columns
+    std::vector<float> weights_;                  // one per sample of samples_; empty: all 1
 };
 
 } // namespace castnet::data

@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/finite.hpp>
 #include <castnet/data/detail/epoch_owner.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/data/subset.hpp>
 
@@ -81,7 +82,7 @@ struct draw_by_weight {
     std::vector<size_t> operator()(std::uint64_t epoch) const {
         constexpr std::uint32_t purpose = 0x77656967; // "weig"
         random_stream random{purpose, seed, epoch};
-        std::vector<size_t> numbers(count);
+        std::vector<size_t> numbers = one_for_each(count);
         // The last one with a weight; it takes what rounding brings to the whole sum.
         auto const last = std::lower_bound(sums.begin(), sums.end(), sums.back());
         for (size_t& number : numbers) {
@@ -100,7 +101,7 @@ struct draw_in_turn {
     std::uint64_t seed;
 
     std::vector<size_t> operator()(std::uint64_t epoch) const {
-        std::vector<size_t> numbers, order(all);
+        std::vector<size_t> numbers, order = one_for_each(all);
         numbers.reserve(count);
         for (std::uint64_t next = epoch * count; numbers.size() < count;) {
             data::shuffle(order, seed, next / all);

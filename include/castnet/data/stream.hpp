@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/detail/sample_row.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/sample_error.hpp>
@@ -50,7 +51,7 @@ public:
         restart();
         rows_.clear();
         order_.assign(e.order.begin(), e.order.end());
-        to_come_.assign(samples_, 0);
+        to_come_ = one_for_each(order_.empty() ? 0 : samples_);
         for (size_t const sample : order_) {
             ++to_come_[sample];
         }

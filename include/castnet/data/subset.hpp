@@ -5,6 +5,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/sample_error.hpp>
 #include <castnet/data/shuffle.hpp>
 
@@ -93,7 +94,7 @@ size_t label_of(Data const& data, size_t sample) {
 // The numbers of the samples of each class, in random order.
 template <class Data>
 std::vector<std::vector<size_t>> shuffled_classes(Data const& data, std::uint64_t seed) {
-    std::vector<size_t> order(data.size());
+    std::vector<size_t> order = detail::one_for_each(data.size());
     data::shuffle(order, seed, 0);
     std::vector<std::vector<size_t>> classes;
     for (size_t const sample : order) {
@@ -117,7 +118,7 @@ subset<Data> range_of(char const* call, Data const& data, size_t first, size_t l
         throw error({"castnet: data::", call, ": found ", std::max(first, last),
                      ", but there are only ", data.size(), " samples"});
     }
-    std::vector<size_t> numbers(last - first);
+    std::vector<size_t> numbers = one_for_each(last - first);
     std::iota(numbers.begin(), numbers.end(), first);
     return {data, std::move(numbers)};
 }
@@ -148,7 +149,7 @@ subset<Data> repeat(Data const& data, size_t times) {
         throw error({"castnet: data::repeat: found ", data.size(), " samples, ", times,
                      " times, which no memory can hold the numbers of"});
     }
-    std::vector<size_t> numbers(data.size() * times);
+    std::vector<size_t> numbers = detail::one_for_each(data.size() * times);
     for (size_t i = 0; i < numbers.size(); ++i) {
         numbers[i] = i % data.size();
     }
@@ -207,7 +208,7 @@ parts<subset<Data>> stratified_split(Data const& data, double fraction, std::uin
         numbers[1].insert(numbers[1].end(), samples.begin() + n, samples.end());
     }
     for (auto& part : numbers) { // not class after class
-        std::vector<size_t> order(part.size());
+        std::vector<size_t> order = detail::one_for_each(part.size());
         data::shuffle(order, seed, 1);
         std::transform(order.begin(), order.end(), order.begin(),
                        [&](size_t i) { return part[i]; });
@@ -225,7 +226,7 @@ parts<subset<Data>> k_fold(Data const& data, size_t folds, size_t fold, std::uin
                      ", expected one of at least two folds and at most ", data.size(),
                      ", as many as there are samples"});
     }
-    std::vector<size_t> order(data.size());
+    std::vector<size_t> order = detail::one_for_each(data.size());
     data::shuffle(order, seed, 0);
     auto const first = order.begin() + static_cast<std::ptrdiff_t>(data.size() * fold / folds);
     auto const last = order.begin() + static_cast<std::ptrdiff_t>(data.size() * (fold + 1) / folds);

@@ -46,6 +46,13 @@ inline constexpr elementwise<fn::asin> asin{};
 inline constexpr elementwise<fn::acos> acos{};
 inline constexpr elementwise<fn::atan> atan{};
 inline constexpr elementwise<fn::atan2> atan2{};
+inline constexpr elementwise<fn::sinh> sinh{};
+inline constexpr elementwise<fn::cosh> cosh{};
+inline constexpr elementwise<fn::asinh> asinh{};
+inline constexpr elementwise<fn::acosh> acosh{};
+inline constexpr elementwise<fn::atanh> atanh{};
+inline constexpr elementwise<fn::fmod> fmod{};
+inline constexpr elementwise<fn::remainder> remainder{};
 inline constexpr elementwise<fn::erf> erf{};
 
 inline constexpr elementwise<fn::relu> relu{};

@@ -56,6 +56,10 @@ enum class fn : std::uint8_t {
     normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance, softmax,
     // trigonometry.hpp, as sin and cos are
     tan, asin, acos, atan, atan2,
+    // hyperbolic.hpp
+    sinh, cosh, asinh, acosh, atanh,
+    // remainder.hpp
+    fmod, remainder,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

@@ -37,7 +37,8 @@ constexpr void take_window(detail::digest& d, window const& w) {
     take_bits(d, w.stride_h, w.stride_w);
     take_bits(d, w.pad_top, w.pad_left);
     take_bits(d, w.pad_bottom, w.pad_right);
-    take_bits(d, w.dilation, w.groups);
+    take_bits(d, w.dilation_h, w.dilation_w);
+    d.take(static_cast<std::uint64_t>(w.groups));
     take_bits(d, w.count_padding | w.adaptive << 1 | w.bilinear << 2, w.images - 1);
 }
 

@@ -91,7 +91,7 @@ struct window {
     int filters = 0, out_height = 0, out_width = 0; // of the output
     int kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
     int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-    int dilation = 1, groups = 1;
+    int dilation_h = 1, dilation_w = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
     bool adaptive = false;      // pooling: the windows share the image out, evenly up to a pixel
     bool bilinear = false;      // up-sampling interpolates

@@ -205,6 +205,17 @@ private:
     detail::descriptor file_{-1};
 };
 
+// Whether atomic_files of two paths are one file.
+[[gnu::noinline]] inline bool same_place(std::string const& a, std::string const& b) {
+    std::string const at = detail::followed(a), other = detail::followed(b);
+    std::string const folder = detail::folder_of(at), others = detail::folder_of(other);
+    struct stat of_a{}, of_b{};
+    return at.substr(folder.size()) == other.substr(others.size()) &&
+           ::stat(folder.empty() ? "." : folder.c_str(), &of_a) == 0 &&
+           ::stat(others.empty() ? "." : others.c_str(), &of_b) == 0 &&
+           of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
+}
+
 // Throws file_error where an atomic_file of this path cannot be made now, so that what takes long
 // need not begin; leaves nothing behind.
 [[gnu::noinline]] inline void check_writable(std::string const& path) {

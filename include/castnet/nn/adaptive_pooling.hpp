@@ -5,6 +5,19 @@
 
 namespace castnet {
 
+namespace detail {
+
+// (Where the result's extents divide the image's, the windows of ordinary pooling.)
+constexpr ir::window adaptive_window(int channels, int height, int width, int rows, int columns) {
+    ir::window w{channels, height, width, channels, rows, columns};
+    w.kernel_h = w.stride_h = (height + rows - 1) / rows;
+    w.kernel_w = w.stride_w = (width + columns - 1) / columns;
+    w.adaptive = height % rows != 0 || width % columns != 0;
+    return w;
+}
+
+} // namespace detail
+
 // (channels, height, width) becomes (channels, Result.h, Result.w). Along each axis, window i of n
 // over an extent of m reaches from floor(i m / n) to ceil((i + 1) m / n), so that windows differ in
 // size and overlap where n does not divide m (PyTorch's AdaptiveAvgPool2d).
@@ -29,16 +42,8 @@ struct adaptive_pool2d_layer {
 private:
     template <size_t C, size_t H, size_t W>
     static constexpr auto pooled(symbol<shape<C, H, W>> x) {
-        constexpr int height = int(H), width = int(W), rows = int(Result.h),
-                      columns = int(Result.w);
-        // (Where they divide, these are the windows of ordinary pooling.)
-        ir::window w{int(C), height, width, int(C), rows, columns};
-        w.kernel_h = (height + rows - 1) / rows;
-        w.kernel_w = (width + columns - 1) / columns;
-        w.stride_h = w.kernel_h;
-        w.stride_w = w.kernel_w;
-        w.adaptive = height % rows != 0 || width % columns != 0;
-        return pool<Kind, shape<C, Result.h, Result.w>>(x, w);
+        return pool<Kind, shape<C, Result.h, Result.w>>(
+            x, detail::adaptive_window(int(C), int(H), int(W), int(Result.h), int(Result.w)));
     }
 };
 

@@ -77,8 +77,6 @@ template <class S, size_t Axis>
 inline constexpr bool tensor_has_axis = Axis < S::rank;
 template <size_t Begin, size_t End, size_t Extent>
 inline constexpr bool slice_within_axis = Begin < End && End <= Extent;
-template <size_t Parts, size_t Extent>
-inline constexpr bool parts_divide = Parts > 0 && Extent % (Parts > 0 ? Parts : 1) == 0;
 template <size_t Axis, class First, class Other>
 inline constexpr bool differ_along = false;
 template <size_t Axis, Shape First, Shape Other>

@@ -15,8 +15,9 @@ template <size_t Filters, size_t Kernel, conv Options>
 struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv1d";
     static_assert(Filters > 0, "castnet: conv1d needs at least one filter");
-    static_assert(is_single(Options.stride) && is_single(Options.padding.pixels),
-                  "castnet: conv1d: a stride or padding along time is a single number");
+    static_assert(is_single(Options.stride) && is_single(Options.padding.pixels) &&
+                      is_single(Options.dilation),
+                  "castnet: conv1d: a stride, padding or dilation along time is a single number");
     static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
     static constexpr bool slides =
         can_slide(Kernel, Options.stride, Options.dilation, Options.groups);
@@ -39,7 +40,7 @@ private:
         static_assert(groups_divide<Features, filters, Options.groups>::checked);
         constexpr ir::window w =
             make_window_over_time(int(Features), int(Time), int(filters), Kernel, Options.stride.w,
-                                  Options.padding, Options.dilation, Options.groups);
+                                  Options.padding, Options.dilation.w, Options.groups);
         constexpr bool fits = w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel>, shape<Time, Features>>,
                       "castnet: conv1d: the kernel is larger than its input (time, features); see "

@@ -13,7 +13,7 @@ namespace castnet {
 struct conv {
     size2 stride = 1;
     padding2 padding = valid;
-    size_t dilation = 1;
+    size2 dilation = 1;
     size_t groups = 1; // channels and filters are split into this many independent parts
 };
 

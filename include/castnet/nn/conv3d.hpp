@@ -18,7 +18,7 @@ namespace castnet {
 struct conv3 {
     size3 stride = 1;
     padding3 padding = valid;
-    size_t dilation = 1;
+    size3 dilation = 1;
     size_t groups = 1; // channels and filters are split into this many independent parts
 };
 
@@ -39,10 +39,10 @@ struct conv3_windows {
 
 constexpr conv3_windows make_conv3_windows(int channels, int depth, int height, int width,
                                            int filters, size3 kernel, size3 stride,
-                                           padding3 padding, size_t dilation, size_t groups) {
+                                           padding3 padding, size3 dilation, size_t groups) {
     auto const kernel_depth = static_cast<int>(kernel.d);
     axis_window const d =
-        along_depth(static_cast<size_t>(depth), kernel.d, stride.d, padding, dilation);
+        along_depth(static_cast<size_t>(depth), kernel.d, stride.d, padding, dilation.d);
     ir::window along;
     along.channels = channels;
     along.filters = channels * kernel_depth;
@@ -53,17 +53,17 @@ constexpr conv3_windows make_conv3_windows(int channels, int depth, int height, 
     along.stride_h = static_cast<int>(stride.d);
     along.pad_top = d.before;
     along.pad_bottom = d.after;
-    along.dilation = static_cast<int>(dilation);
+    along.dilation_h = static_cast<int>(dilation.d);
     along.groups = static_cast<int>(groups);
     ir::window over = make_window(along.filters, height, width, filters, kernel.of_slice(),
-                                  stride.of_slice(), padding.of_slice, dilation, groups);
+                                  stride.of_slice(), padding.of_slice, dilation.of_slice(), groups);
     over.images = std::max(d.out, 1);
     return {along, over};
 }
 
-constexpr bool can_slide(size3 kernel, size3 stride, size_t dilation, size_t groups) {
-    return kernel.d > 0 && stride.d > 0 &&
-           castnet::can_slide(kernel.of_slice(), stride.of_slice(), dilation, groups);
+constexpr bool can_slide(size3 kernel, size3 stride, size3 dilation, size_t groups) {
+    return kernel.d > 0 && stride.d > 0 && dilation.d > 0 &&
+           castnet::can_slide(kernel.of_slice(), stride.of_slice(), dilation.of_slice(), groups);
 }
 
 } // namespace detail

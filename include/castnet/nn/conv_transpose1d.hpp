@@ -16,9 +16,10 @@ template <size_t Filters, size_t Kernel, conv_transpose Options>
 struct conv_transpose1d_layer : weighted<conv_transpose1d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv_transpose1d";
     static_assert(Filters > 0, "castnet: conv_transpose1d needs at least one filter");
-    static_assert(is_single(Options.stride) && is_single(Options.padding.pixels) &&
-                      is_single(Options.output_padding),
-                  "castnet: conv_transpose1d: a stride or padding along time is a single number");
+    static_assert(
+        is_single(Options.stride) && is_single(Options.padding.pixels) &&
+            is_single(Options.output_padding) && is_single(Options.dilation),
+        "castnet: conv_transpose1d: a stride, padding or dilation along time is a single number");
     static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
     static constexpr bool slides =
         can_slide(Kernel, Options.stride, Options.dilation, Options.groups);
@@ -48,14 +49,15 @@ private:
         static_assert(more < stride || output_padding_below_stride<kernel<more>, kernel<stride>>,
                       "castnet: conv_transpose1d: output_padding must be less than the stride; see "
                       "output_padding_below_stride<output padding, stride>");
-        constexpr size_t time = transposed_extent(Time, Kernel, stride, pad, more, Options);
+        constexpr size_t time = transposed_extent(Time, Kernel, stride, pad, more,
+                                                  Options.dilation.w, Options.padding.same);
         static_assert(time > 0 || padding_within<kernel<pad>, shape<Time, Features>>,
                       "castnet: conv_transpose1d: the padding, which is cut off the result, leaves "
                       "nothing of it; see padding_within<padding, input shape>");
         using result = shape<std::max(time, size_t{1}), filters>;
         constexpr ir::window w =
             make_window_over_time(int(filters), int(result::extent[0]), int(Features), Kernel,
-                                  stride, Options.padding, Options.dilation, Options.groups);
+                                  stride, Options.padding, Options.dilation.w, Options.groups);
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
         auto const weight =

@@ -18,7 +18,7 @@ struct conv_transpose {
     size2 stride = 1;
     padding2 padding = valid;
     size2 output_padding = 0; // rows and columns more at the bottom and right, less than the stride
-    size_t dilation = 1;
+    size2 dilation = 1;
     size_t groups = 1; // channels and filters are split into this many independent parts
 };
 
@@ -29,11 +29,11 @@ inline constexpr bool padding_within = false;
 
 // The height, width or time of the result; 0 if the padding takes all of it.
 constexpr size_t transposed_extent(size_t in, size_t kernel, size_t stride, size_t padding,
-                                   size_t output_padding, conv_transpose const& options) {
-    if (options.padding.same) {
+                                   size_t output_padding, size_t dilation, bool same) {
+    if (same) {
         return in * stride;
     }
-    size_t const whole = (in - 1) * stride + (kernel - 1) * options.dilation + 1 + output_padding;
+    size_t const whole = (in - 1) * stride + (kernel - 1) * dilation + 1 + output_padding;
     return whole > 2 * padding ? whole - 2 * padding : 0;
 }
 
@@ -72,8 +72,10 @@ private:
             "castnet: conv_transpose2d: output_padding must be less than the stride; see "
             "output_padding_below_stride<output padding, stride>");
         constexpr size2 pad = Options.padding.pixels;
-        constexpr size_t height = transposed_extent(H, Kernel.h, stride.h, pad.h, more.h, Options);
-        constexpr size_t width = transposed_extent(W, Kernel.w, stride.w, pad.w, more.w, Options);
+        constexpr size_t height = transposed_extent(H, Kernel.h, stride.h, pad.h, more.h,
+                                                    Options.dilation.h, Options.padding.same);
+        constexpr size_t width = transposed_extent(W, Kernel.w, stride.w, pad.w, more.w,
+                                                   Options.dilation.w, Options.padding.same);
         static_assert((height > 0 && width > 0) ||
                           padding_within<kernel<pad.h, pad.w>, shape<C, H, W>>,
                       "castnet: conv_transpose2d: the padding, which is cut off the result, leaves "

@@ -18,7 +18,7 @@ struct conv_transpose3 {
     size3 stride = 1;
     padding3 padding = valid;
     size3 output_padding = 0; // more at the back, the bottom and the right, less than the stride
-    size_t dilation = 1;
+    size3 dilation = 1;
     size_t groups = 1; // channels and filters are split into this many independent parts
 };
 
@@ -44,14 +44,14 @@ struct conv_transpose3d_layer : weighted<conv_transpose3d_layer<Filters, Kernel,
     }
 
 private:
-    static constexpr size3 stride = Options.stride, more = Options.output_padding;
+    static constexpr size3 stride = Options.stride, more = Options.output_padding,
+                           apart = Options.dilation;
     static constexpr padding3 pad = Options.padding;
 
     static constexpr size_t extent(size_t in, size_t kernel, size_t step, size_t padding,
-                                   size_t output_padding) {
-        return transposed_extent(
-            in, kernel, step, padding, output_padding,
-            conv_transpose{.padding = pad.of_slice, .dilation = Options.dilation});
+                                   size_t output_padding, size_t dilation) {
+        return transposed_extent(in, kernel, step, padding, output_padding, dilation,
+                                 pad.of_slice.same);
     }
 
     template <Shape S>
@@ -66,9 +66,12 @@ private:
                       "castnet: conv_transpose3d: output_padding must be less than the stride; see "
                       "output_padding_below_stride<output padding, stride>");
         constexpr size2 of_slice = pad.of_slice.pixels;
-        constexpr size_t depth = extent(S::extent[1], Kernel.d, stride.d, pad.slices, more.d),
-                         height = extent(S::extent[2], Kernel.h, stride.h, of_slice.h, more.h),
-                         width = extent(S::extent[3], Kernel.w, stride.w, of_slice.w, more.w);
+        constexpr size_t depth =
+                             extent(S::extent[1], Kernel.d, stride.d, pad.slices, more.d, apart.d),
+                         height =
+                             extent(S::extent[2], Kernel.h, stride.h, of_slice.h, more.h, apart.h),
+                         width =
+                             extent(S::extent[3], Kernel.w, stride.w, of_slice.w, more.w, apart.w);
         static_assert((depth > 0 && height > 0 && width > 0) ||
                           padding_within<kernel<pad.slices, of_slice.h, of_slice.w>, S>,
                       "castnet: conv_transpose3d: the padding, which is cut off the result, leaves "
@@ -79,7 +82,7 @@ private:
             volume<filters * Kernel.d, S::extent[1], result::extent[2], result::extent[3]>;
         constexpr auto w = detail::make_conv3_windows(
             int(filters), int(result::extent[1]), int(result::extent[2]), int(result::extent[3]),
-            int(C), Kernel, stride, pad, Options.dilation, Options.groups);
+            int(C), Kernel, stride, pad, apart, Options.groups);
         constexpr bool keeps_slices = w.keeps_slices();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};

@@ -14,6 +14,26 @@ struct pooling3 {
     bool count_padding = false;
 };
 
+namespace detail {
+
+// By windows within each slice, and along the depth; those of single pixels are left out.
+template <op Kind, Shape Result, Shape S>
+constexpr symbol<Result> pool_volume(symbol<S> x, ir::window const& slice,
+                                     ir::window const& depth) {
+    using pooled_slices = volume<S::extent[0], S::extent[1], Result::extent[2], Result::extent[3]>;
+    symbol<pooled_slices> slices{x.g, x.id};
+    if (!is_identity(slice)) {
+        slices = pool<Kind, pooled_slices>(x, slice);
+    }
+    symbol<Result> y{slices.g, slices.id};
+    if (!is_identity(depth)) {
+        y = pool<Kind, Result>(rows_of_slices(slices), depth);
+    }
+    return y;
+}
+
+} // namespace detail
+
 template <op Kind, size3 Kernel, pooling3 Options>
 struct pool3d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool3d" : "avg_pool3d";
@@ -70,29 +90,15 @@ private:
         constexpr ir::window slice = window_of_slice<S>();
         constexpr int pixels = slice.out_height * slice.out_width;
         constexpr ir::window depth = window_of_depth<S>(pixels);
-        constexpr size_t C = S::extent[0], D = S::extent[1];
         constexpr bool fits = pixels > 0 && depth.out_height > 0;
         static_assert(fits || kernel_within<kernel<Kernel.d, Kernel.h, Kernel.w>, S>,
                       "castnet: max_pool3d and avg_pool3d: the kernel is larger than the input "
                       "(channels, depth, height, width); see kernel_within<kernel<depth, height, "
                       "width>, input shape>");
-        constexpr size_t H = fits ? size_t(slice.out_height) : 1,
-                         W = fits ? size_t(slice.out_width) : 1;
-        using result = volume<C, fits ? size_t(depth.out_height) : 1, H, W>;
-        constexpr bool within_slices = !detail::is_identity(slice),
-                       along_depth = !detail::is_identity(depth);
-        auto const slices = [&] {
-            if constexpr (within_slices) {
-                return pool<Kind, volume<C, D, H, W>>(x, slice);
-            } else {
-                return x;
-            }
-        }();
-        if constexpr (along_depth) {
-            return pool<Kind, result>(detail::rows_of_slices(slices), depth);
-        } else {
-            return slices;
-        }
+        using result =
+            volume<S::extent[0], fits ? size_t(depth.out_height) : 1,
+                   fits ? size_t(slice.out_height) : 1, fits ? size_t(slice.out_width) : 1>;
+        return detail::pool_volume<Kind, result>(x, slice, depth);
     }
 };
 

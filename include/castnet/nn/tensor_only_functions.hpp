@@ -42,6 +42,14 @@ template <Symbol X>
 constexpr auto unique(X x) {
     return detail::refused<"unique">(x);
 }
+template <Symbol X>
+constexpr auto nonzero(X x) {
+    return detail::refused<"nonzero">(x);
+}
+template <Symbol X, class Mask>
+constexpr auto masked_select(X x, Mask const&) {
+    return detail::refused<"masked_select">(x);
+}
 template <size_t... Axes, Symbol X>
 constexpr auto prod(X x) {
     return detail::refused<"prod">(x);

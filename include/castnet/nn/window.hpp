@@ -55,13 +55,13 @@ constexpr axis_window along(int in, int kernel, int stride, int dilation, bool s
 // The window that slides over an image of this size; out_height or out_width is 0 if it is too
 // large.
 constexpr ir::window make_window(int channels, int height, int width, int filters, size2 kernel,
-                                 size2 stride, padding2 padding, size_t dilation, size_t groups) {
-    auto const h =
-        detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
-                      static_cast<int>(dilation), padding.same, static_cast<int>(padding.pixels.h));
-    auto const w =
-        detail::along(width, static_cast<int>(kernel.w), static_cast<int>(stride.w),
-                      static_cast<int>(dilation), padding.same, static_cast<int>(padding.pixels.w));
+                                 size2 stride, padding2 padding, size2 dilation, size_t groups) {
+    auto const h = detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
+                                 static_cast<int>(dilation.h), padding.same,
+                                 static_cast<int>(padding.pixels.h));
+    auto const w = detail::along(width, static_cast<int>(kernel.w), static_cast<int>(stride.w),
+                                 static_cast<int>(dilation.w), padding.same,
+                                 static_cast<int>(padding.pixels.w));
     return {channels,
             height,
             width,
@@ -76,7 +76,8 @@ constexpr ir::window make_window(int channels, int height, int width, int filter
             w.before,
             h.after,
             w.after,
-            static_cast<int>(dilation),
+            static_cast<int>(dilation.h),
+            static_cast<int>(dilation.w),
             static_cast<int>(groups)};
 }
 
@@ -98,9 +99,9 @@ constexpr ir::window make_window_over_time(int features, int time, int filters, 
 }
 
 // Whether a window of this size that moves by this stride is one.
-constexpr bool can_slide(size2 kernel, size2 stride, size_t dilation = 1, size_t groups = 1) {
-    return kernel.h > 0 && kernel.w > 0 && stride.h > 0 && stride.w > 0 && dilation > 0 &&
-           groups > 0;
+constexpr bool can_slide(size2 kernel, size2 stride, size2 dilation = 1, size_t groups = 1) {
+    return kernel.h > 0 && kernel.w > 0 && stride.h > 0 && stride.w > 0 && dilation.h > 0 &&
+           dilation.w > 0 && groups > 0;
 }
 
 // Whether a size, of which a sequence has one, is a single number.

@@ -81,6 +81,11 @@ template <size_t... Given, TensorExpression X, class... More>
 auto slice(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"slice<axis, begin, end>(x)">>(x);
 }
+template <size_t... Given, TensorExpression X, class... More>
+    requires(sizeof...(Given) != 2 || sizeof...(More) > 0)
+auto split(X const& x, More const&...) {
+    return detail::written_otherwise<is_written<"split<axis, parts>(x)">>(x);
+}
 template <size_t... Axes, TensorExpression X, class... More>
     requires(sizeof...(Axes) != 1 || sizeof...(More) != 1)
 auto select(X const& x, More const&...) {

@@ -1,6 +1,6 @@
-// Order along the last axis: sort, argsort, largest, cumsum; of all elements: unique, histogram;
-// and searchsorted. Computed at once, on the host. NaN counts as larger than all numbers, as in
-// NumPy.
+// Order along the last axis: sort, argsort, largest, cumsum; of all elements: unique, nonzero,
+// masked_select, histogram; and searchsorted. Computed at once, on the host. NaN counts as larger
+// than all numbers, as in NumPy.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -11,8 +11,10 @@
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace castnet {
@@ -172,6 +174,46 @@ auto unique(X const& x) {
     auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
     return detail::without_repeats(
         std::vector<typename X::value_type>(values.begin(), values.end()));
+}
+
+// The places of the elements that are not 0, in row-major order: numbers in a vector, else an index
+// for each axis (numpy.argwhere, torch.nonzero).
+template <TensorExpression X>
+auto nonzero(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_last_axis<S>, "castnet: nonzero: a tensor of rank 0 has no places");
+    auto const values = detail::value_on_host(x);
+    std::vector<std::conditional_t<S::rank == 1, size_t, std::array<size_t, S::rank>>> places;
+    for (size_t i = 0; i != values.size(); ++i) {
+        if (values.data()[i] != 0) {
+            if constexpr (S::rank == 1) {
+                places.push_back(i);
+            } else {
+                auto& place = places.emplace_back();
+                for (size_t axis = 0; axis != S::rank; ++axis) {
+                    place[axis] = i / row_major<S>::step[axis] % S::extent[axis];
+                }
+            }
+        }
+    }
+    return places;
+}
+
+// The elements where a mask, which is broadcast to the shape of x, is not 0, in row-major order:
+// x[mask] in NumPy.
+template <TensorExpression X, TensorExpression Mask>
+auto masked_select(X const& x, Mask const& mask) {
+    using S = typename X::shape_type;
+    auto const values = detail::value_on_host(x);
+    auto chosen = tensor<typename Mask::value_type, S>::empty();
+    chosen = detail::value_on_host(mask);
+    std::vector<typename X::value_type> selected;
+    for (size_t i = 0; i != values.size(); ++i) {
+        if (chosen.data()[i] != 0) {
+            selected.push_back(values.data()[i]);
+        }
+    }
+    return selected;
 }
 
 namespace detail {

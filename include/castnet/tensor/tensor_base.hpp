@@ -43,8 +43,8 @@ struct masks_are_numbers {
 template <class... Tensor>
 struct has_no_remainder {
     static_assert(detail::never<Tensor...>,
-                  "castnet: tensors have no operator %: a - b * cn::floor(a / b) is NumPy's mod, "
-                  "of floating-point numbers");
+                  "castnet: tensors have no operator %: cn::remainder(a, b) is NumPy's, with the "
+                  "sign of b, and cn::fmod(a, b) that of C, with the sign of a");
 };
 
 // Every operator builds an expression that is computed when it is assigned. Comparisons, == among

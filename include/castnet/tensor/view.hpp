@@ -22,9 +22,20 @@ template <class Index>
 struct indexes_one_place {
     static_assert(never<Index>,
                   "castnet: x[i] takes the number of a place: how many elements a mask selects is "
-                  "not known while compiling, so cn::where(mask, x, 0) keeps the shape, and "
-                  "cn::take<0>(x, ids) is for a tensor of places");
+                  "not known while compiling, so cn::masked_select(x, mask) is a std::vector of "
+                  "them, and cn::where(mask, x, 0) keeps the shape; cn::take<0>(x, ids) is for a "
+                  "tensor of places");
 };
+
+[[noreturn, gnu::cold]] inline void refuse_index(size_t i, size_t axis, size_t extent) {
+    throw error({"castnet: index ", i, " on axis ", axis, " is out of range: the tensor has ",
+                 extent, " elements along it"});
+}
+CASTNET_ALWAYS_INLINE void check_index(size_t i, size_t axis, size_t extent) {
+    if (i >= extent) {
+        refuse_index(i, axis, extent);
+    }
+}
 
 template <class T, class S, class Strides, class Device, class X>
 CASTNET_ALWAYS_INLINE void assign(tensor_view<T, S, Strides, Device> to,
@@ -91,11 +102,7 @@ public:
         static_assert(sizeof...(Index) == S::rank, "castnet: a tensor needs one index per axis");
         size_t const all[] = {static_cast<size_t>(index)..., 0};
         for (size_t axis = 0; axis != S::rank; ++axis) {
-            if (all[axis] >= S::extent[axis]) {
-                throw error({"castnet: index ", all[axis], " on axis ", axis,
-                             " is out of range: the tensor has ", S::extent[axis],
-                             " elements along it"});
-            }
+            detail::check_index(all[axis], axis, S::extent[axis]);
         }
         return element(static_cast<size_t>(index)...);
     }

@@ -1,4 +1,4 @@
-// Views of a tensor's elements, without copies: transpose, reshape, slice, select, diagonal,
+// Views of a tensor's elements, without copies: transpose, reshape, slice, split, select, diagonal,
 // expand_dims, squeeze, broadcast_to.
 //
 // They take a view or a tensor that is not a temporary; the result is a view, valid as long as the
@@ -9,6 +9,8 @@
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/view.hpp>
+
+#include <array>
 
 namespace castnet {
 
@@ -111,13 +113,34 @@ auto slice(X&& x) {
         std::make_index_sequence<S::rank>{});
 }
 
-// The sub-tensor at position i of one axis, which disappears; unchecked. select<0>(x, i) is x[i].
+// Parts of equal extent along an axis, a std::array of views: auto const [left, right] =
+// split<0, 2>(x), as numpy.split(x, 2, 0).
+template <size_t Axis, size_t Parts, TensorExpression X>
+auto split(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using V = std::remove_const_t<decltype(view)>;
+    using S = typename V::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(parts_divide<Parts, S::extent[Axis]>,
+                  "castnet: split: the extent of the axis must be a multiple of the number of "
+                  "parts; see parts_divide<parts, extent>");
+    constexpr size_t extent = S::extent[Axis] / Parts;
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return std::array{
+            detail::cut<Axis, extent, 1>(view.data() + I * extent * V::strides_type::step[Axis],
+                                         view, std::make_index_sequence<S::rank>{})...};
+    }(std::make_index_sequence<Parts>{});
+}
+
+// The sub-tensor at position i of one axis, which disappears. select<0>(x, i) is x[i], but throws
+// castnet::error where i is out of range.
 template <size_t Axis, TensorExpression X>
 auto select(X&& x, size_t i) {
     auto const view = detail::view_of(static_cast<X&&>(x));
     using V = std::remove_const_t<decltype(view)>;
     using S = typename V::shape_type;
     static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    detail::check_index(i, Axis, S::extent[Axis]);
     using axes = decltype(detail::left_out<Axis>(std::make_index_sequence<S::rank - 1>{}));
     auto const rest = detail::with_axes(view, axes{});
     return decltype(detail::with_axes(view, axes{})){rest.data() + i * V::strides_type::step[Axis]};

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -39,6 +41,10 @@ namespace detail {
 template <class C>
 concept ChecksFiles = requires(C& c, history const& h) { c.check_files(h); };
 template <class C>
+concept WritesFile = requires(C& c, history const& h) {
+    { c.next_file(h) } -> std::convertible_to<std::string>;
+};
+template <class C>
 concept BeginsFit = requires(C& c, history const& h) { c.begin_fit(h); };
 template <class C>
 concept EndsStep = requires(C& c, step_report& r) { c.end_step(r); };
@@ -67,6 +73,9 @@ struct callback_is { // a class, so that every compiler prints the type
 
 // An object with one or more of
 //   void check_files(history const&)   throws where it could not write its files; rank 0 only
+//   std::string next_file(history const&)   that it writes next; fit() makes sure, on rank 0, that
+//                                      it can be written, and that nothing else of the fit writes
+//                                      it
 //   void begin_fit(history const&)     the epochs before a restart, or none
 //   void end_step(step_report&)
 //   void end_epoch(epoch_report&)
@@ -74,7 +83,7 @@ struct callback_is { // a class, so that every compiler prints the type
 //   void leave_fit() noexcept          where an exception ends the fit, wherever that is
 //   double rate_factor(history const&) const
 // The last one is asked before each epoch; the learning rate is multiplied by it. All are called on
-// the thread of fit(), all but the first one in every process, and should decide by what they are
+// the thread of fit(), all but the first two in every process, and should decide by what they are
 // given alone: then a resumed training goes on as if it had not been interrupted. Copies share the
 // object.
 class callback {
@@ -86,6 +95,7 @@ public:
     }
 
     void check_files(history const& h) const { object_->check_files(h); }
+    std::optional<std::string> next_file(history const& h) const { return object_->next_file(h); }
     void begin_fit(history const& h) const { object_->begin_fit(h); }
     void end_step(step_report& r) const { object_->end_step(r); }
     void end_epoch(epoch_report& r) const { object_->end_epoch(r); }
@@ -98,6 +108,7 @@ private:
     struct interface {
         virtual ~interface() = default;
         virtual void check_files(history const&) = 0;
+        virtual std::optional<std::string> next_file(history const&) = 0;
         virtual void begin_fit(history const&) = 0;
         virtual void end_step(step_report&) = 0;
         virtual void end_epoch(epoch_report&) = 0;
@@ -114,6 +125,12 @@ private:
             if constexpr (detail::ChecksFiles<C>) {
                 object.check_files(h);
             }
+        }
+        std::optional<std::string> next_file([[maybe_unused]] history const& h) override {
+            if constexpr (detail::WritesFile<C>) {
+                return object.next_file(h);
+            }
+            return {};
         }
         void begin_fit([[maybe_unused]] history const& h) override {
             if constexpr (detail::BeginsFit<C>) {

@@ -1,6 +1,6 @@
 // Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks. Where one
 // monitors a column that the history will not have, a number of one is out of its range, or a file
-// cannot be written, fit() throws castnet::error before its first step.
+// cannot be written or is also another's, fit() throws castnet::error before its first step.
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
@@ -131,7 +131,7 @@ struct reduce_on_plateau {
 struct csv_log {
     std::string file;
 
-    void check_files(history const&) const { io::check_writable(file); }
+    std::string next_file(history const&) const { return file; }
     [[gnu::noinline]] void end_epoch(epoch_report const& report) const {
         if (report.rank == 0) {
             report.history.save_csv(file);
@@ -154,8 +154,8 @@ public:
     save_best(Model& model, std::string file, best_options options = {})
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
 
+    std::string next_file(history const&) const { return file_; }
     [[gnu::noinline]] void check_files(history const& h) const {
-        io::check_writable(file_);
         auto const best = std::size_t(detail::best_epoch(h, options_.monitor, options_.best));
         // That of the last epoch may be saved yet, where a fit was interrupted before.
         if (options_.restore && best > 0 && best < h.epochs()) {
@@ -211,9 +211,9 @@ public:
         }
     }
 
-    [[gnu::noinline]] void check_files(history const& h) const {
+    std::string next_file(history const& h) const {
         int const saved = int(h.epochs()) / options_.every;
-        io::check_writable(name_of((saved + 1) * options_.every));
+        return name_of((saved + 1) * options_.every);
     }
     [[gnu::noinline]] void end_epoch(epoch_report const& report) const {
         if (report.epoch % options_.every != 0) {

@@ -55,10 +55,13 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     add_parameters(list, t.model(), file);
     for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p) { list.add(slot_name(k, p), p, t.slot(k, p)); });
-    for (io::stored_tensor const& each : list.tensors()) {
-        check_numbers(file, each.name, io::widened<typename Model::value_type>(each), false,
-                      "no training goes on from that, so the checkpoint is not written, and one "
-                      "that was there stays");
+    for (size_t i = 0; i < list.tensors().size(); ++i) {
+        io::stored_tensor const& each = list.tensors()[i];
+        if (i >= Model::parameter_tensors() || Model::parameter_at(i).trainable) {
+            check_numbers(file, each.name, io::widened<typename Model::value_type>(each), false,
+                          "no training goes on from that, so the checkpoint is not written, and "
+                          "one that was there stays");
+        }
     }
     training_record record;
     record_settings(t, record);
@@ -73,7 +76,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
 
 // Writes the training and its model; the file appears whole or not at all. Of several processes the
 // first one writes; with a sharded optimizer all have to call this. Throws file_error, also where
-// a number is NaN or infinite, as load() would.
+// a number is NaN or, of what is trained, infinite, as load() would.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
     t.read_state([&] { detail::write_checkpoint(t, file); });
@@ -123,8 +126,8 @@ constexpr bool slot_not_negative(int slot) {
 // the same data and options does the remaining epochs, and returns the history of all. Throws
 // file_error, and leaves training and model as they were, unless the file fits the network, the
 // loss, the metrics, the optimizer with its hyperparameters, the batch and the element type, was
-// written with the model's seed, and holds only values that a training can produce, no NaN. Not
-// within fit().
+// written with the model's seed, and holds only values that a training can produce, no NaN and,
+// of what is trained, no infinity. Not within fit().
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
@@ -143,8 +146,10 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     constexpr char const* earlier = "resume from an earlier checkpoint";
     auto const parameters = detail::parameters_in<Model>(stored);
     for (size_t i = 0; i < parameters.size(); ++i) {
-        detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false,
-                              earlier);
+        if (Model::parameter_at(i).trainable) { // a mask holds -infinity, say
+            detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false,
+                                  earlier);
+        }
     }
     std::vector<std::vector<T>> state;
     detail::for_each_slot<training_type>([&](int k, ir::placed_parameter const& p) {

@@ -3,6 +3,7 @@
 
 #include <castnet/core/clock.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -167,12 +167,27 @@ private:
         }
     }
 
-    // Throws file_error where a file could not be written after the first steps.
+    // Throws file_error where a file could not be written after the first steps, or would be
+    // written twice.
     [[gnu::noinline]] void check_files() const {
+        std::vector<std::string> files;
+        auto const add = [&](std::string const& file) {
+            io::check_writable(file);
+            for (std::string const& other : files) {
+                if (io::same_place(file, other)) {
+                    throw file_error(file, "two callbacks of the fit, or one and its checkpoint, "
+                                           "would write this file; give each a file of its own");
+                }
+            }
+            files.push_back(file);
+        };
         if (!options_.checkpoint.file.empty()) {
-            io::check_writable(options_.checkpoint.file);
+            add(options_.checkpoint.file);
         }
         for (callback const& each : options_.callbacks) {
+            if (auto const file = each.next_file(t_.history_)) {
+                add(*file);
+            }
             each.check_files(t_.history_);
         }
     }
@@ -193,15 +208,11 @@ private:
     void train_epochs(Data const& data) {
         auto& position = t_.position_;
         size_t const steps = steps_of(data);
-        std::vector<size_t> order(data.size());
+        std::vector<size_t> order = data::detail::sample_numbers(data.size());
         std::optional<std::uint64_t> ordered; // for this epoch
         auto const order_for = [&](std::uint64_t epoch) {
-            if (ordered != epoch) {
-                std::iota(order.begin(), order.end(), size_t(0));
-                if (options_.shuffle) {
-                    data::shuffle(order, t_.model().seed_value(), epoch,
-                                  data::shuffle_buffer(data));
-                }
+            if (options_.shuffle && ordered != epoch) {
+                data::shuffle(order, t_.model().seed_value(), epoch, data::shuffle_buffer(data));
                 ordered = epoch;
             }
         };

@@ -45,7 +45,9 @@ struct fit_position {
 
 template <class Training>
 struct fit_options {
-    int epochs = 1; // of this call; after load(training, file), those before the checkpoint count
+    // Of this call; after load(training, file), those before the checkpoint count. 0: nothing is
+    // trained, and the history has columns without a number.
+    int epochs = 1;
     castnet::schedule schedule{};           // empty: the optimizer's own learning rate
     validation_data<Training> validation{}; // a data set, evaluated after every epoch
     std::vector<float> class_weight{};      // one factor per class, for labels

@@ -31,6 +31,7 @@ public:
     // waiting (the seconds of these in which it waited for samples that data::prefetch reads; of an
     // epoch that was interrupted, since the restart).
     std::vector<std::string> const& names() const { return names_; }
+    // Rows: of the fit, the epochs before a restart included.
     std::size_t epochs() const { return names_.empty() ? 0 : rows_.size() / names_.size(); }
     std::vector<double> const& rows() const { return rows_; }
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -81,7 +82,8 @@ public:
             [&](auto const& data) {
                 std::array<T*, sizeof...(Outputs)> to;
                 size_t n = 0;
-                ((all[n].resize(data.size() * output<Outputs>::count), to[n] = all[n].data(), ++n),
+                ((all[n] = room_for(data.size(), output<Outputs>::count), to[n] = all[n].data(),
+                  ++n),
                  ...);
                 predict_all<Outputs...>(data, to);
             },
@@ -113,6 +115,22 @@ public:
 
 private:
     static constexpr auto const& plan() { return Model::prediction_plan; }
+
+    // Throws castnet::error where there is not enough memory.
+    [[gnu::noinline]] static std::vector<T> room_for(size_t samples, size_t numbers_each) {
+        std::vector<T> room;
+        try {
+            if (samples > room.max_size() / numbers_each) {
+                throw std::bad_alloc{};
+            }
+            room.resize(samples * numbers_each);
+        } catch (std::bad_alloc const&) {
+            throw error({"castnet: predict: not enough memory for the outputs of ", samples,
+                         " samples; predict some of them at a time, such as data::take(data, "
+                         "1000)"});
+        }
+        return room;
+    }
 
     // Calls f with the samples as a data set.
     template <class F, class... Inputs>

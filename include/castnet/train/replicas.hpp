@@ -1,12 +1,12 @@
 // Steps and evaluations by all replicas of a training, which are kept alike.
 #pragma once
 
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/train/micro_batches.hpp>
 #include <castnet/train/replica_group.hpp>
 
 #include <algorithm>
-#include <numeric>
 
 namespace castnet {
 
@@ -110,8 +110,8 @@ public:
     void evaluate(Data const& data, std::uint64_t epoch) {
         static constexpr auto const& plan = replica_type::evaluation_plan();
         size_t const at_once = Model::capacity * size_t(size());
-        std::vector<size_t> order(data::ReadByEpochs<Data> ? data.size() : 0);
-        std::iota(order.begin(), order.end(), size_t(0));
+        std::vector<size_t> const order =
+            data::detail::sample_numbers(data::ReadByEpochs<Data> ? data.size() : 0);
         [[maybe_unused]] auto const reading = read_epoch(data, epoch, order, at_once, 1);
         synchronize();
         [[maybe_unused]] sums_type before;

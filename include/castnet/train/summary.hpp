@@ -5,8 +5,10 @@
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace castnet {
 
@@ -31,13 +33,30 @@ namespace detail {
     return string_of({digits_of(amount, 2, std::chars_format::fixed), ' ', units[unit]});
 }
 
-[[gnu::noinline]] inline void append_row(std::string& table, std::string_view layer,
-                                         std::string_view output, std::string_view parameters) {
-    auto const gap = [](size_t width, std::string_view cell) {
-        return std::string(width > cell.size() ? width - cell.size() : 1, ' ');
+struct summary_row {
+    std::string layer, shape, parameters;
+};
+
+// The width of a table with these rows: that of its columns, which have room for the longest cells.
+struct summary_widths {
+    size_t layer = 34, shape = 26, parameters = 14;
+
+    [[gnu::noinline]] explicit summary_widths(std::span<summary_row const> rows) {
+        for (summary_row const& row : rows) {
+            layer = std::max(layer, row.layer.size() + 1);
+            shape = std::max(shape, row.shape.size() + 1);
+        }
+    }
+    size_t all() const { return layer + shape + parameters; }
+};
+
+[[gnu::noinline]] inline void append_row(std::string& table, summary_row const& row,
+                                         summary_widths const& width) {
+    auto const gap = [](size_t columns, std::string const& cell) {
+        return std::string(columns - std::min(columns, cell.size()), ' ');
     };
-    append(table,
-           {layer, gap(34, layer), output, gap(26, output), gap(14, parameters), parameters, '\n'});
+    append(table, {row.layer, gap(width.layer, row.layer), row.shape, gap(width.shape, row.shape),
+                   gap(width.parameters, row.parameters), row.parameters, '\n'});
 }
 
 template <class Layer>
@@ -113,13 +132,24 @@ private:
     }
 };
 
-[[gnu::noinline]] inline void append_layers(std::string& table,
-                                            std::span<layer_record const> layers) {
+[[gnu::noinline]] inline std::vector<summary_row>
+rows_of_layers(std::span<layer_record const> layers) {
+    std::vector<summary_row> rows{{"Layer (type)", "Output shape", "Param #"}};
     for (size_t i = 0; i < layers.size(); ++i) {
         layer_record const& layer = layers[i];
-        append_row(table, i == 0 ? layer.name : string_of({layer.position, " (", layer.name, ")"}),
-                   shape_text(layer.shape), with_commas(layer.parameters));
+        rows.push_back({i == 0 ? layer.name : string_of({layer.position, " (", layer.name, ")"}),
+                        shape_text(layer.shape), with_commas(layer.parameters)});
     }
+    return rows;
+}
+
+// "input", or "input 0" and so on where there are several.
+template <class... S>
+[[gnu::noinline]] void add_rows(std::vector<summary_row>& rows, char const* what, type_list<S...>) {
+    size_t i = 0;
+    (rows.push_back(
+         {sizeof...(S) == 1 ? what : string_of({what, ' ', i++}), shape_text(ir::axes_of<S>), "0"}),
+     ...);
 }
 
 template <class T>
@@ -127,18 +157,23 @@ inline constexpr bool is_sequential = false;
 template <auto Input, auto... Layers>
 inline constexpr bool is_sequential<sequential<Input, Layers...>> = true;
 
-// A row for each layer, or for each parameter of a network that is not sequential.
+// A row for each layer, or for each input, parameter and output of a network that is not
+// sequential, below the row of headings.
 template <class Model>
-void append_rows(std::string& table) {
+std::vector<summary_row> rows_of_model() {
     using network_type = typename Model::network_type;
     if constexpr (is_sequential<network_type>) {
         static constexpr layer_records<network_type> records;
-        append_layers(table, records.of);
+        return rows_of_layers(records.of);
     } else {
+        std::vector<summary_row> rows{{"Name", "Shape", "Param #"}};
+        add_rows(rows, "input", typename network_type::inputs{});
         for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
             ir::placed_parameter const& p = Model::parameter_at(i);
-            append_row(table, p.name.text(), shape_text(p.shape), with_commas(size_t(p.count())));
+            rows.push_back({p.name.text(), shape_text(p.shape), with_commas(size_t(p.count()))});
         }
+        add_rows(rows, "output", typename Model::output_shapes{});
+        return rows;
     }
 }
 
@@ -154,11 +189,14 @@ void append_rows(std::string& table) {
 template <class Net, class Where, class Batch>
 [[gnu::noinline]] std::string summary(model<Net, Where, Batch> const& m) {
     constexpr size_t size = sizeof(typename Where::value_type);
-    std::string const rule(74, '_'), heavy(74, '=');
+    auto const rows = detail::rows_of_model<model<Net, Where, Batch>>();
+    detail::summary_widths const width{rows};
+    std::string const rule(width.all(), '_'), heavy(width.all(), '=');
     std::string table = string_of({rule, '\n'});
-    detail::append_row(table, "Layer (type)", "Output shape", "Param #");
-    append(table, {heavy, '\n'});
-    detail::append_rows<model<Net, Where, Batch>>(table);
+    for (size_t i = 0; i < rows.size(); ++i) {
+        detail::append_row(table, rows[i], width);
+        append(table, {i == 0 ? heavy + '\n' : ""});
+    }
     size_t trained = 0, others = 0;
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         ir::placed_parameter const& p = m.parameter_at(i);

@@ -4,6 +4,7 @@
 
 #include <castnet/core/finite.hpp>
 #include <castnet/core/name_argument.hpp>
+#include <castnet/data/detail/sample_numbers.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
@@ -11,7 +12,6 @@
 #include <castnet/train/training_state.hpp>
 
 #include <exception>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -142,9 +142,7 @@ public:
     // training.step(data::of_tensors(features, targets)).
     template <data::Dataset<T> Data>
     scores_type step(Data const& data) {
-        std::vector<size_t> samples(data.size());
-        std::iota(samples.begin(), samples.end(), size_t{0});
-        return step(data, samples);
+        return step(data, data::detail::sample_numbers(data.size()));
     }
 
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)

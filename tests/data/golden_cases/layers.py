@@ -20,6 +20,7 @@ CONVOLUTIONS = {
     "conv2d_pad1x2": dict(input=(3, 7, 6), filters=8, kernel=(3, 3), padding=(1, 2)),
     "conv2d_kernel3x5": dict(input=(3, 8, 9), filters=8, kernel=(3, 5)),
     "conv2d_dilation2": dict(input=(3, 9, 8), filters=8, kernel=(3, 3), dilation=2),
+    "conv2d_dilation3x1": dict(input=(3, 9, 8), filters=8, kernel=(3, 3), dilation=(3, 1)),
     "conv2d_groups2": dict(input=(4, 7, 8), filters=10, kernel=(3, 3), padding=1, groups=2),
     "conv2d_depthwise": dict(input=(8, 7, 6), filters=8, kernel=(3, 3), padding=1, groups=8),
     "conv2d_depthwise_multiplier2": dict(input=(3, 7, 6), filters=6, kernel=(3, 3), groups=3),

@@ -19,6 +19,10 @@ CONVOLUTIONS = {
         filters=3, kernel=(3, 1, 2), stride=(2, 1, 3), padding=(2, 0, 1)
     ),
     "conv3d_dilation2_pad2": dict(filters=2, kernel=(2, 3, 2), dilation=2, padding=2),
+    "conv3d_dilation213_pad201": dict(
+        filters=3, kernel=(2, 3, 2), dilation=(2, 1, 3), padding=(2, 0, 1), stride=(1, 1, 2)
+    ),
+    "conv3d_dilation121": dict(filters=2, kernel=(3, 3, 2), dilation=(1, 2, 1)),
     "conv3d_groups2": dict(filters=4, kernel=(2, 3, 1), groups=2),
     "conv3d_depthwise": dict(filters=2, kernel=(3, 3, 3), groups=2, padding=1),
     "conv3d_kernel133": dict(filters=4, kernel=(1, 3, 3), padding=(0, 1, 1)),
@@ -38,6 +42,9 @@ TRANSPOSED = {
     "conv_transpose3d_groups2_dilation2": dict(
         filters=4, kernel=(2, 2, 2), groups=2, dilation=2
     ),
+    "conv_transpose3d_dilation132_stride212": dict(
+        filters=3, kernel=(2, 2, 3), dilation=(1, 3, 2), stride=(2, 1, 2), padding=(0, 1, 0)
+    ),
     "conv_transpose3d_kernel122": dict(filters=2, kernel=(1, 2, 2)),
 }
 
@@ -55,6 +62,11 @@ POOLINGS = {
     "avg_pool3d_3_pad1_counted": lambda x: F.avg_pool3d(x, 3, 3, 1),
     "global_avg_pool3d": lambda x: x.mean((2, 3, 4)),
     "global_max_pool3d": lambda x: x.amax((2, 3, 4)),
+    "adaptive_avg_pool3d_232": lambda x: F.adaptive_avg_pool3d(x, (2, 3, 2)),
+    "adaptive_avg_pool3d_3": lambda x: F.adaptive_avg_pool3d(x, 3),
+    "adaptive_avg_pool3d_up_665": lambda x: F.adaptive_avg_pool3d(x, (6, 6, 5)),
+    "adaptive_max_pool3d_232": lambda x: F.adaptive_max_pool3d(x, (2, 3, 2)),
+    "adaptive_max_pool3d_152": lambda x: F.adaptive_max_pool3d(x, (1, 5, 2)),
     "upsample3d_2": lambda x: F.interpolate(x, scale_factor=2),
     "upsample3d_trilinear_2": lambda x: F.interpolate(x, scale_factor=2, mode="trilinear"),
 }
@@ -81,6 +93,20 @@ def convolution(golden, case, function, weight, filters, **arguments):
     golden.put_gradients(case, function(*inputs.values(), **arguments), inputs)
 
 
+def squeeze_excitation(golden, case):
+    golden.begin(case, "3 channels in between")
+    inputs = {
+        "input": random(BATCH, *VOLUME),
+        "fc1.weight": random(3, 2, 1, 1, 1),
+        "fc1.bias": random(3),
+        "fc2.weight": random(2, 3, 1, 1, 1),
+        "fc2.bias": random(2),
+    }
+    x, *fc = inputs.values()
+    y = F.relu(F.conv3d(F.adaptive_avg_pool3d(x, 1), fc[0], fc[1]))
+    golden.put_gradients(case, torch.sigmoid(F.conv3d(y, fc[2], fc[3])) * x, inputs)
+
+
 def generate():
     golden = GoldenFile()
     for case, arguments in CONVOLUTIONS.items():
@@ -95,6 +121,7 @@ def generate():
         golden.begin(case)
         x = random(BATCH, *VOLUME)
         golden.put_gradients(case, function(x), dict(input=x))
+    squeeze_excitation(golden, "squeeze_excitation")
     record(
         golden,
         "u_shaped",

@@ -14,7 +14,7 @@ constexpr window data_window(window const& w) {
     d.filters = w.channels;
     d.out_height = w.height;
     d.out_width = w.width;
-    int const rows = w.dilation * (w.kernel_h - 1), columns = w.dilation * (w.kernel_w - 1);
+    int const rows = w.dilation_h * (w.kernel_h - 1), columns = w.dilation_w * (w.kernel_w - 1);
     d.pad_top = rows - w.pad_top;
     d.pad_left = columns - w.pad_left;
     d.pad_bottom = w.height + rows - w.out_height - d.pad_top;

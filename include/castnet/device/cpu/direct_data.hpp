@@ -62,7 +62,7 @@ template <class F>
 void for_each_column_class(window const& w, F const& f) {
     if (!joins_places(w)) {
         for (int kx = 0; kx < w.kernel_w; ++kx) {
-            int const shift = kx * w.dilation - w.pad_left; // of x from out_x * stride_w
+            int const shift = kx * w.dilation_w - w.pad_left; // of x from out_x * stride_w
             int const first = shift < 0 ? (-shift + w.stride_w - 1) / w.stride_w : 0;
             int const end = std::min(w.out_width, (w.width - shift + w.stride_w - 1) / w.stride_w);
             if (first < end) {
@@ -74,10 +74,10 @@ void for_each_column_class(window const& w, F const& f) {
     // a place kx meets x where 0 <= x + pad_left - kx * dilation < out_width
     auto const first_place = [&](int x) {
         int const beyond = x + w.pad_left - w.out_width + 1;
-        return beyond > 0 ? (beyond + w.dilation - 1) / w.dilation : 0;
+        return beyond > 0 ? (beyond + w.dilation_w - 1) / w.dilation_w : 0;
     };
     auto const end_place = [&](int x) {
-        return std::min(w.kernel_w, (x + w.pad_left) / w.dilation + 1);
+        return std::min(w.kernel_w, (x + w.pad_left) / w.dilation_w + 1);
     };
     for (int x = 0; x < w.width;) {
         int const first = first_place(x), end = end_place(x), begin = x;
@@ -86,7 +86,7 @@ void for_each_column_class(window const& w, F const& f) {
         }
         if (first < end) {
             f(column_class{first, end - first, begin, x - begin, 1,
-                           begin + w.pad_left - first * w.dilation});
+                           begin + w.pad_left - first * w.dilation_w});
         }
     }
 }
@@ -111,13 +111,13 @@ void direct_conv_data(kernel_launch const& s, tables const& t, context<sum_type<
         auto const place = [&](band const& b, F const* first, std::ptrdiff_t next_image,
                                std::ptrdiff_t g, int ky,
                                column_class const& k) __attribute__((noinline)) {
-            depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * next_pixel};
+            depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation_w} * next_pixel};
             panels<F> const weight{turned + (g * w.kernel_h + ky) * turned_size<F>(w) +
                                        k.first_place * filters * tile_columns<F>,
                                    tile_columns<F>, w.kernel_w * filters * tile_columns<F>};
             for (std::ptrdiff_t i = 0; i < b.images; ++i) {
                 for (int row = 0; row < b.rows; ++row) {
-                    int const y = (b.row + row) * w.stride_h + ky * w.dilation - w.pad_top;
+                    int const y = (b.row + row) * w.stride_h + ky * w.dilation_h - w.pad_top;
                     if (y < top || y >= bottom) {
                         continue;
                     }
@@ -142,7 +142,7 @@ void direct_conv_data(kernel_launch const& s, tables const& t, context<sum_type<
                 band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
                 int const first_y = row * w.stride_h - w.pad_top;
                 if (first_y >= bottom ||
-                    first_y + (b.rows - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation < top) {
+                    first_y + (b.rows - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h < top) {
                     continue;
                 }
                 T const* const numbers =

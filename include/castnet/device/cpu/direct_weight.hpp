@@ -38,7 +38,7 @@ struct window_place {
           y{row / w.depth_channels / w.kernel_w} {}
 
     std::ptrdiff_t offset(sliding const& w) const {
-        return (y * w.width + x) * w.dilation * w.channels + channel;
+        return (y * w.dilation_h * w.width + x * w.dilation_w) * w.channels + channel;
     }
     void advance(sliding const& w) {
         if (++channel == w.depth_channels) {

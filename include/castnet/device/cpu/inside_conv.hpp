@@ -25,7 +25,8 @@ constexpr std::ptrdiff_t taps_inside(tap_axis const& a) {
 // here.
 template <class F>
 constexpr bool stays_inside(window const& w) {
-    if (w.dilation == 1 || w.groups > 1 || numbers_in<F> > 1 || !packs<F>(w)) {
+    if ((w.dilation_h == 1 && w.dilation_w == 1) || w.groups > 1 || numbers_in<F> > 1 ||
+        !packs<F>(w)) {
         return false;
     }
     tiling const t = forward_tiling(w);

@@ -28,13 +28,13 @@ constexpr planes image_planes(window const& w) {
             w.stride_w,
             w.pad_top,
             w.pad_left,
-            w.out_height + (w.kernel_h - 1) * w.dilation / w.stride_h,
-            w.out_width + (w.kernel_w - 1) * w.dilation / w.stride_w};
+            w.out_height + (w.kernel_h - 1) * w.dilation_h / w.stride_h,
+            w.out_width + (w.kernel_w - 1) * w.dilation_w / w.stride_w};
 }
 // The gradient of the results, as the pixels of the image meet it.
 constexpr planes gradient_planes(window const& w) {
-    int const down = (w.kernel_h - 1) * w.dilation / w.stride_h,
-              right = (w.kernel_w - 1) * w.dilation / w.stride_w;
+    int const down = (w.kernel_h - 1) * w.dilation_h / w.stride_h,
+              right = (w.kernel_w - 1) * w.dilation_w / w.stride_w;
     return {1,
             1,
             down,
@@ -168,7 +168,7 @@ inline planar_tap_list forward_taps(window const& w) {
         for (int x = 0; x < w.kernel_w; ++x) {
             list.tap[list.taps] = y * w.kernel_w + x;
             list.offset[list.taps++] =
-                p.at(y * w.dilation - p.before_h, x * w.dilation - p.before_w);
+                p.at(y * w.dilation_h - p.before_h, x * w.dilation_w - p.before_w);
         }
     }
     return list;

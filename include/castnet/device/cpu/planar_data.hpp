@@ -19,7 +19,7 @@ inline planar_tap_list backward_taps(window const& w, int down, int right) {
     planar_tap_list list;
     for (int y = 0; y < w.kernel_h; ++y) {
         for (int x = 0; x < w.kernel_w; ++x) {
-            int const tap_y = y * w.dilation, tap_x = x * w.dilation;
+            int const tap_y = y * w.dilation_h, tap_x = x * w.dilation_w;
             if (tap_y % w.stride_h == down && tap_x % w.stride_w == right) {
                 list.tap[list.taps] = y * w.kernel_w + x;
                 list.offset[list.taps++] = p.at(-tap_y / w.stride_h, -tap_x / w.stride_w);

@@ -21,7 +21,7 @@ constexpr bool scatters_places(window const& w) {
         return (columns + simd<T>::width - 1) / simd<T>::width;
     };
     std::ptrdiff_t const places = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
-    return w.groups == 1 && w.dilation == 1 && w.stride_h * w.stride_w > 1 &&
+    return w.groups == 1 && w.dilation_h == 1 && w.dilation_w == 1 && w.stride_h * w.stride_w > 1 &&
            w.channels < 2 * simd<T>::width &&
            4 * vectors(places * w.channels) <= 3 * places * vectors(w.channels);
 }

@@ -19,19 +19,19 @@ struct sliding {
     std::ptrdiff_t width;    // of the image
     std::ptrdiff_t channels; // of a pixel in memory
     std::ptrdiff_t out_height, out_width, out_channels;
-    std::ptrdiff_t kernel_h, kernel_w, stride_h, stride_w, dilation;
+    std::ptrdiff_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
     std::ptrdiff_t depth_channels; // of one group
     std::ptrdiff_t filters;        // of one group
 
     // The pixels under the window; a row of the kernel is one run where its pixels lie together.
     constexpr depth window_depth() const {
-        bool const whole_rows = dilation == 1 && depth_channels == channels;
+        bool const whole_rows = dilation_w == 1 && depth_channels == channels;
         return {whole_rows ? kernel_w * channels : depth_channels,
                 1,
                 whole_rows ? 1 : kernel_w,
-                dilation * channels,
+                dilation_w * channels,
                 kernel_h,
-                dilation * width * channels};
+                dilation_h * width * channels};
     }
 };
 
@@ -84,17 +84,12 @@ constexpr bool sums_by_chunk(window const& w) {
 // Channels are counted in factors.
 template <class F = float>
 constexpr sliding forward_window(window const& w) {
-    return {padded_width(w),
-            w.channels / numbers_in<F>,
-            w.out_height,
-            w.out_width,
-            w.filters,
-            w.kernel_h,
-            w.kernel_w,
-            w.stride_h,
-            w.stride_w,
-            w.dilation,
-            w.channels / w.groups / numbers_in<F>,
+    return {padded_width(w),     w.channels / numbers_in<F>,
+            w.out_height,        w.out_width,
+            w.filters,           w.kernel_h,
+            w.kernel_w,          w.stride_h,
+            w.stride_w,          w.dilation_h,
+            w.dilation_w,        w.channels / w.groups / numbers_in<F>,
             w.filters / w.groups};
 }
 
@@ -116,7 +111,8 @@ constexpr std::ptrdiff_t most_band_pixels(window const& w) {
     return std::max(band_pixels, band_rows(w) * w.out_width);
 }
 constexpr std::ptrdiff_t band_height(window const& w, int rows) { // of the image
-    return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation + 1;
+    return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation_h +
+           1;
 }
 // Elements of those rows with their padding, and of the copy of a band, which there is where there
 // is padding, or where pairs are made: of neighbouring channels, or in each column of the pixels
@@ -143,7 +139,8 @@ struct band {
 // A row of an image, in pairs of the pixels that neighbouring places of the window meet; of its
 // columns those where a pair begins.
 inline void pair_columns(window const& w, float const* row, bfloat16_pair* to) {
-    std::ptrdiff_t const channels = w.channels, reach = std::ptrdiff_t{w.kernel_w - 1} * w.dilation;
+    std::ptrdiff_t const channels = w.channels,
+                         reach = std::ptrdiff_t{w.kernel_w - 1} * w.dilation_w;
     auto const pixel = [&](std::ptrdiff_t x) {
         return x >= w.pad_left && x < w.pad_left + w.width ? row + (x - w.pad_left) * channels
                                                            : nullptr;

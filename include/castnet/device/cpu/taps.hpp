@@ -16,10 +16,10 @@ struct tap_axis {
     int in, out, taps, stride, before, dilation;
 };
 constexpr tap_axis vertical_axis(window const& w) {
-    return {w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation};
+    return {w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h};
 }
 constexpr tap_axis horizontal_axis(window const& w) {
-    return {w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation};
+    return {w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w};
 }
 
 // How many results meet this tap inside the image.

@@ -47,7 +47,7 @@ void unfold(kernel_launch const& s, tables const& t, context<T> const& c) {
             for_some_pixels(w.width, [&](int first, int last) {
                 for (int k = 0; k < w.kernel_h; ++k) {
                     std::ptrdiff_t const from =
-                        row * w.stride_h - w.pad_top + std::ptrdiff_t{k} * w.dilation;
+                        row * w.stride_h - w.pad_top + std::ptrdiff_t{k} * w.dilation_h;
                     bool const inside = from >= 0 && from < w.height;
                     T const* const image =
                         x + (sample * w.height + (inside ? from : 0)) * w.width * w.channels;
@@ -83,7 +83,7 @@ void fold(kernel_launch const& s, tables const& t, context<T> const& c) {
                 std::fill(image + std::ptrdiff_t{first} * w.channels,
                           image + std::ptrdiff_t{last} * w.channels, T(0));
                 for (int k = 0; k < w.kernel_h; ++k) {
-                    std::ptrdiff_t const top = row + w.pad_top - std::ptrdiff_t{k} * w.dilation;
+                    std::ptrdiff_t const top = row + w.pad_top - std::ptrdiff_t{k} * w.dilation_h;
                     if (top < 0 || top % w.stride_h != 0 || top / w.stride_h >= w.out_height) {
                         continue;
                     }

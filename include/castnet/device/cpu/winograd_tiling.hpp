@@ -122,8 +122,8 @@ struct tiling {
 };
 
 constexpr tiling forward_tiling(window const& w) {
-    tile_axis const down{w.height, w.out_height, -w.pad_top, w.stride_h, w.dilation, w.kernel_h},
-        across{w.width, w.out_width, -w.pad_left, w.stride_w, w.dilation, w.kernel_w};
+    tile_axis const down{w.height, w.out_height, -w.pad_top, w.stride_h, w.dilation_h, w.kernel_h},
+        across{w.width, w.out_width, -w.pad_left, w.stride_w, w.dilation_w, w.kernel_w};
     return {down.counted(), across.counted(), w.channels, w.filters};
 }
 
@@ -142,9 +142,10 @@ constexpr tile_axis data_axis(int in, int out, int taps, int stride, int pad, in
     return axis.counted();
 }
 constexpr tiling data_tiling(window const& w, int down, int across) {
-    return {data_axis(w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation, down),
-            data_axis(w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation, across),
-            w.filters, w.channels};
+    return {
+        data_axis(w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h, down),
+        data_axis(w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w, across),
+        w.filters, w.channels};
 }
 // Calls f(tiling) for all remainders, that with the most taps first.
 template <class F>
@@ -173,10 +174,10 @@ constexpr bool saves_products(std::ptrdiff_t products, std::ptrdiff_t direct) {
 template <class F>
 constexpr bool suits_winograd(window const& w) {
     constexpr int pair = simd<F>::width * numbers_in<F>;
-    return has_pieces(w.kernel_h, w.stride_h, w.dilation) &&
-           has_pieces(w.kernel_w, w.stride_w, w.dilation) && w.groups == 1 &&
+    return has_pieces(w.kernel_h, w.stride_h, w.dilation_h) &&
+           has_pieces(w.kernel_w, w.stride_w, w.dilation_w) && w.groups == 1 &&
            w.channels >= winograd_channels && w.filters >= winograd_channels &&
-           w.pad_top < w.kernel_h * w.dilation && w.pad_left < w.kernel_w * w.dilation &&
+           w.pad_top < w.kernel_h * w.dilation_h && w.pad_left < w.kernel_w * w.dilation_w &&
            (numbers_in<F> == 1 ||
             (w.channels % pair == 0 && w.filters % pair == 0 && !is_split(w)));
 }

@@ -41,7 +41,7 @@ struct tap_table {
         for (int i = 0; i < most; ++i) {
             int const channel = i % w.channels, place = i / w.channels, u = place / w.kernel_w,
                       v = place % w.kernel_w;
-            int const row = u * w.dilation - w.pad_top, column = v * w.dilation - w.pad_left;
+            int const row = u * w.dilation_h - w.pad_top, column = v * w.dilation_w - w.pad_left;
             at[i] = {u < w.kernel_h ? row : -(1 << 30), column,
                      (row * w.width + column) * w.channels + channel};
         }

@@ -36,7 +36,7 @@ struct unfold_body {
             std::uint32_t const group = places.divide(column), sample = rows.divide(at.sample);
             int const place = static_cast<int>(column - group * places.divisor),
                       row = static_cast<int>(at.sample - sample * rows.divisor);
-            int const y = row * w.stride_h - w.pad_top + place * w.dilation;
+            int const y = row * w.stride_h - w.pad_top + place * w.dilation_h;
             T lane[Lanes]{};
             if (y >= 0 && y < w.height) {
                 std::uint32_t const line =
@@ -74,7 +74,7 @@ struct fold_body {
             T sum[Lanes]{};
             CASTNET_NO_UNROLL
             for (int k = 0; k < w.kernel_h; ++k) {
-                int const top = row + w.pad_top - k * w.dilation;
+                int const top = row + w.pad_top - k * w.dilation_h;
                 if (top < 0) {
                     break;
                 }

@@ -10,34 +10,37 @@
 
 namespace castnet::io::detail {
 
-// Valid as of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+// The bytes of the first character, or 0 where it is not valid as of RFC 3629: no overlong forms,
+// no surrogates, nothing above U+10FFFF. Not of an empty text.
+[[gnu::noinline]] inline std::size_t bytes_of_character(std::string_view text) {
+    auto const lead = static_cast<unsigned char>(text[0]);
+    unsigned const more = lead < 0x80                    ? 0
+                          : lead >= 0xC2 && lead <= 0xDF ? 1
+                          : lead >= 0xE0 && lead <= 0xEF ? 2
+                          : lead >= 0xF0 && lead <= 0xF4 ? 3
+                                                         : 4;
+    if (more == 4 || text.size() <= more) {
+        return 0;
+    }
+    for (unsigned k = 1; k <= more; ++k) {
+        auto const next = static_cast<unsigned char>(text[k]);
+        // The lead narrows what may follow it: that rules out overlong forms and surrogates.
+        unsigned char const low = k > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        unsigned char const high = k > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (next < low || next > high) {
+            return 0;
+        }
+    }
+    return more + 1;
+}
+
 [[gnu::noinline]] inline bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        auto const lead = static_cast<unsigned char>(text[i]);
-        unsigned const more = lead < 0x80                    ? 0
-                              : lead >= 0xC2 && lead <= 0xDF ? 1
-                              : lead >= 0xE0 && lead <= 0xEF ? 2
-                              : lead >= 0xF0 && lead <= 0xF4 ? 3
-                                                             : 4;
-        if (more == 4 || text.size() - i <= more) {
+    while (!text.empty()) {
+        std::size_t const bytes = bytes_of_character(text);
+        if (bytes == 0) {
             return false;
         }
-        for (unsigned k = 1; k <= more; ++k) {
-            auto const next = static_cast<unsigned char>(text[i + k]);
-            // The lead narrows what may follow it: that rules out overlong forms and surrogates.
-            unsigned char const low = k > 1          ? 0x80
-                                      : lead == 0xE0 ? 0xA0
-                                      : lead == 0xF0 ? 0x90
-                                                     : 0x80;
-            unsigned char const high = k > 1          ? 0xBF
-                                       : lead == 0xED ? 0x9F
-                                       : lead == 0xF4 ? 0x8F
-                                                      : 0xBF;
-            if (next < low || next > high) {
-                return false;
-            }
-        }
-        i += more + 1;
+        text.remove_prefix(bytes);
     }
     return true;
 }

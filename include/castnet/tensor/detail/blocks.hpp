@@ -5,7 +5,9 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/arctangent.hpp>
+#include <castnet/core/hyperbolic.hpp>
 #include <castnet/core/power.hpp>
+#include <castnet/core/remainder.hpp>
 #include <castnet/core/sine.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/cpu/vector.hpp>
@@ -112,16 +114,16 @@ struct block_function<fn::tan> {
     }
 };
 
-// f(x, sqrt(1 - x^2)) of the numbers in x.
-template <size_t Count, class T, class F>
-CASTNET_ALWAYS_INLINE void take_on_circle(T* x, F const& f) {
-    alignas(64) T other[Count];
+// f(x, sqrt(square(x))) of the numbers in x.
+template <size_t Count, class T, class Square, class F>
+CASTNET_ALWAYS_INLINE void take_with_root(T* x, Square const& square, F const& f) {
+    alignas(64) T root[Count];
     for (size_t i = 0; i != Count; ++i) {
-        other[i] = one_minus_square(x[i]);
+        root[i] = square(x[i]);
     }
-    block_function<fn::sqrt>::take<Count>(other);
+    block_function<fn::sqrt>::take<Count>(root);
     for (size_t i = 0; i != Count; ++i) {
-        x[i] = f(x[i], other[i]);
+        x[i] = f(x[i], root[i]);
     }
 }
 
@@ -129,9 +131,10 @@ template <>
 struct block_function<fn::asin> {
     template <size_t Count, class T>
     CASTNET_ALWAYS_INLINE static void take(T* x) {
-        take_on_circle<Count>(x, [](T sine, T cosine) __attribute__((always_inline)) {
-            return elementary::atan2(sine, cosine);
-        });
+        take_with_root<Count>(
+            x, [](T one) __attribute__((always_inline)) { return one_minus_square(one); },
+            [](T sine, T cosine)
+                __attribute__((always_inline)) { return elementary::atan2(sine, cosine); });
     }
 };
 
@@ -139,9 +142,65 @@ template <>
 struct block_function<fn::acos> {
     template <size_t Count, class T>
     CASTNET_ALWAYS_INLINE static void take(T* x) {
-        take_on_circle<Count>(x, [](T cosine, T sine) __attribute__((always_inline)) {
-            return elementary::atan2(sine, cosine);
-        });
+        take_with_root<Count>(
+            x, [](T one) __attribute__((always_inline)) { return one_minus_square(one); },
+            [](T cosine, T sine)
+                __attribute__((always_inline)) { return elementary::atan2(sine, cosine); });
+    }
+};
+
+template <>
+struct block_function<fn::asinh> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_with_root<Count>(
+            x,
+            [](T one) __attribute__((always_inline)) { return elementary::one_plus_square(one); },
+            [](T one, T root)
+                __attribute__((always_inline)) { return elementary::asinh_with_root(one, root); });
+    }
+};
+
+template <>
+struct block_function<fn::acosh> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_with_root<Count>(
+            x,
+            [](T one) __attribute__((always_inline)) { return elementary::square_minus_one(one); },
+            [](T one, T root)
+                __attribute__((always_inline)) { return elementary::acosh_with_root(one, root); });
+    }
+};
+
+template <>
+struct block_function<fn::fmod> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x, T divisor) {
+        unsigned few = 1;
+        for (size_t i = 0; i != Count; ++i) {
+            few &= unsigned{elementary::has_few_multiples(x[i], divisor)};
+        }
+        if (few != 0) {
+            for (size_t i = 0; i != Count; ++i) {
+                x[i] = elementary::remainder_of_few(x[i], divisor);
+            }
+        } else {
+            for (size_t i = 0; i != Count; ++i) {
+                x[i] = elementary::fmod(x[i], divisor);
+            }
+        }
+    }
+};
+
+template <>
+struct block_function<fn::remainder> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x, T divisor) {
+        block_function<fn::fmod>::take<Count>(x, divisor);
+        for (size_t i = 0; i != Count; ++i) {
+            x[i] = elementary::with_sign_of_divisor(x[i], divisor);
+        }
     }
 };
 

@@ -102,7 +102,9 @@ inline std::string text_of(convolution const& c) {
                       " and ",
                       w.pad_right,
                       ", dilation ",
-                      w.dilation,
+                      w.dilation_h,
+                      " and ",
+                      w.dilation_w,
                       ", ",
                       w.groups,
                       " groups, ",
@@ -129,7 +131,7 @@ inline descriptor sliding(convolution const& c) {
     d.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pair{w.pad_top, w.pad_left});
     d.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, pair{w.pad_bottom, w.pad_right});
     d.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, pair{w.stride_h, w.stride_w});
-    d.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, pair{w.dilation, w.dilation});
+    d.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, pair{w.dilation_h, w.dilation_w});
     d.finalize();
     return d;
 }
