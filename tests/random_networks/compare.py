@@ -77,16 +77,18 @@ def places(size, kernel, stride, dilation, padding):
 def conv2d(r, shape, sizes):
     channels, height, width = shape
     kernel = r.choice([(1, 1), (3, 3), (3, 3), (5, 5), (2, 2), (3, 1), (1, 5), (7, 7), (4, 3)])
-    stride, dilation, filters = r.choice([1, 1, 1, 2, 3]), r.choice([1, 1, 1, 2]), r.choice(sizes.filters)
-    padding = min([r.choice([0, 0, 1, 2])] + [dilation * (k - 1) for k in kernel])
+    stride, filters = r.choice([1, 1, 1, 2, 3]), r.choice(sizes.filters)
+    dilation = r.choice([(1, 1), (1, 1), (1, 1), (2, 2), (1, 3), (2, 1)])
+    padding = min([r.choice([0, 0, 1, 2])] + [d * (k - 1) for d, k in zip(dilation, kernel)])
     groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8) if channels % g == filters % g == 0])
     bias = r.random() < 0.8
-    options = f".stride = {stride}, .padding = {padding}, .dilation = {dilation}, .groups = {groups}"
+    options = (f".stride = {stride}, .padding = {padding}, .dilation = size2{{{dilation[0]}, {dilation[1]}}}, "
+               f".groups = {groups}")
     name = f"conv2d<{filters}, size2{{{kernel[0]}, {kernel[1]}}}, conv{{{options}}}>"
     return Layer(name + ("" if bias else ".no_bias()"),
                  nn.Conv2d(channels, filters, kernel, stride, padding, dilation, groups, bias),
-                 (filters, places(height, kernel[0], stride, dilation, padding),
-                  places(width, kernel[1], stride, dilation, padding)))
+                 (filters, places(height, kernel[0], stride, dilation[0], padding),
+                  places(width, kernel[1], stride, dilation[1], padding)))
 
 
 def depthwise_conv2d(r, shape, sizes):
@@ -154,17 +156,19 @@ def pixel_shuffle(r, shape, sizes):
 
 
 class SqueezeExcitation(nn.Module):
-    def __init__(self, channels, squeezed):
+    def __init__(self, convolution, channels, squeezed):
         super().__init__()
-        self.fc1, self.fc2 = nn.Conv2d(channels, squeezed, 1), nn.Conv2d(squeezed, channels, 1)
+        self.fc1, self.fc2 = convolution(channels, squeezed, 1), convolution(squeezed, channels, 1)
 
     def forward(self, x):
-        return x * torch.sigmoid(self.fc2(F.relu(self.fc1(x.mean((2, 3), keepdim=True)))))
+        means = x.mean(tuple(range(2, x.dim())), keepdim=True)
+        return x * torch.sigmoid(self.fc2(F.relu(self.fc1(means))))
 
 
 def squeeze_excitation(r, shape, sizes):
     squeezed = r.choice([1, 4, 6, 16])
-    return Layer(f"squeeze_excitation<{squeezed}>", SqueezeExcitation(shape[0], squeezed), shape)
+    convolution = nn.Conv2d if len(shape) == 3 else nn.Conv3d
+    return Layer(f"squeeze_excitation<{squeezed}>", SqueezeExcitation(convolution, shape[0], squeezed), shape)
 
 
 def normalised_image(r, shape, sizes):
@@ -183,15 +187,15 @@ def conv3d(r, shape, sizes):
     channels, *places_before = shape
     kernel = r.choice([(1, 1, 1), (3, 3, 3), (3, 3, 3), (2, 2, 2), (1, 3, 3), (3, 1, 1), (2, 3, 5), (5, 1, 2)])
     stride = r.choice([(1, 1, 1), (1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 1, 3)])
-    dilation, filters = r.choice([1, 1, 1, 2]), r.choice(sizes.filters)
-    padding = min([r.choice([0, 0, 1, 2])] + [dilation * (k - 1) for k in kernel])
+    dilation, filters = r.choice([(1, 1, 1), (1, 1, 1), (2, 2, 2), (1, 2, 3)]), r.choice(sizes.filters)
+    padding = min([r.choice([0, 0, 1, 2])] + [d * (k - 1) for d, k in zip(dilation, kernel)])
     groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8, channels) if channels % g == filters % g == 0])
     bias = r.random() < 0.8
-    options = (f".stride = {size3(stride)}, .padding = {padding}, .dilation = {dilation}, .groups = {groups}")
+    options = f".stride = {size3(stride)}, .padding = {padding}, .dilation = {size3(dilation)}, .groups = {groups}"
     return Layer(f"conv3d<{filters}, {size3(kernel)}, conv3{{{options}}}>" + ("" if bias else ".no_bias()"),
                  nn.Conv3d(channels, filters, kernel, stride, padding, dilation, groups, bias),
-                 (filters, *(places(size, k, s, dilation, padding)
-                             for size, k, s in zip(places_before, kernel, stride))))
+                 (filters, *(places(size, k, s, d, padding)
+                             for size, k, s, d in zip(places_before, kernel, stride, dilation))))
 
 
 def conv_transpose3d(r, shape, sizes):
@@ -215,6 +219,12 @@ def pool3d(r, shape, sizes):
                  nn.MaxPool3d(kernel, stride, padding) if most
                  else nn.AvgPool3d(kernel, stride, padding, count_include_pad=False),
                  (shape[0], *(places(size, k, s, 1, padding) for size, k, s in zip(shape[1:], kernel, stride))))
+
+
+def adaptive_pool3d(r, shape, sizes):
+    result, most = tuple(r.randint(1, size) for size in shape[1:]), r.random() < 0.5
+    return Layer(f"adaptive_{'max' if most else 'avg'}_pool3d<{size3(result)}>",
+                 (nn.AdaptiveMaxPool3d if most else nn.AdaptiveAvgPool3d)(result), (shape[0], *result))
 
 
 def upsample3d(r, shape, sizes):
@@ -321,8 +331,8 @@ def residual_vector(r, shape, sizes):
 
 
 # By the number of axes.
-LAYERS = {4: [conv3d] * 4 + [conv_transpose3d, normalised_volume, activation, pool3d, pool3d, upsample3d,
-                             residual_volume],
+LAYERS = {4: [conv3d] * 4 + [conv_transpose3d, normalised_volume, activation, pool3d, pool3d, adaptive_pool3d,
+                             upsample3d, squeeze_excitation, residual_volume],
           3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activation, activation, pool2d,
                              pool2d, adaptive_pool2d, upsample2d, zero_pad2d, border_pad2d, pixel_shuffle,
                              squeeze_excitation, residual_image],
