@@ -225,8 +225,9 @@ struct gates_by_split { // by the functions for any axis, of a step and of a car
                             auto const [gate, next] = cn::split<0, 2>(z_t);
                             auto const keep = cn::sigmoid(gate + h);
                             auto const first = cn::slice<0, 0, 1>(h), last = cn::slice<0, 1, 2>(h);
-                            return keep * cn::concatenate<0>(last, first) +
-                                   (1 - keep) * cn::roll<0>(next, 1);
+                            auto const turned =
+                                cn::concatenate<0>(last, first) * h[1] + (first | cn::pad<0, 1, 0>);
+                            return keep * turned + (1 - keep) * cn::roll<0>(next, 1);
                         })
             .outputs;
     }

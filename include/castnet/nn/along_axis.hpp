@@ -205,9 +205,15 @@ constexpr auto apply(pad_layer<Axis, Before, After>, symbol<S> x) {
     if constexpr (tensor_has_axis<S, Axis>) {
         constexpr size_t extent = Before + S::extent[Axis] + After;
         using rows = detail::rows_along<S, Axis>;
-        return detail::on_rows<op::slice_gradient, detail::resized<S, Axis, extent>>(
-            *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
-            {detail::sample_id(x)});
+        using result = detail::resized<S, Axis, extent>;
+        if constexpr (S::rank == 1) {
+            return detail::emit_operation<op::slice_gradient, result>(
+                *x.g, static_cast<int>(Before), {detail::sample_id(x)});
+        } else {
+            return detail::on_rows<op::slice_gradient, result>(
+                *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
+                {detail::sample_id(x)});
+        }
     } else {
         return x;
     }

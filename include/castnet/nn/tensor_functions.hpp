@@ -357,8 +357,14 @@ constexpr auto select(symbol<S> x, size_t i) {
     using rows = detail::rows_along<S, Axis>;
     constexpr auto rest = detail::some_axes<S, false, Axis>();
     using result = decltype(detail::kept_shape<S>(rest));
-    return detail::on_rows<op::slice, result>(
-        *x.g, rows::rows, rows::inner, static_cast<int>(i * rows::inner), {detail::sample_id(x)});
+    if constexpr (S::rank == 1) { // in the cell of a scan, too
+        return detail::emit_operation<op::slice, result>(*x.g, static_cast<int>(i),
+                                                         {detail::sample_id(x)});
+    } else {
+        return detail::on_rows<op::slice, result>(*x.g, rows::rows, rows::inner,
+                                                  static_cast<int>(i * rows::inner),
+                                                  {detail::sample_id(x)});
+    }
 }
 
 // The main diagonal of a matrix: with a row's length of zeros behind it, its elements are as far

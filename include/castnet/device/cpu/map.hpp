@@ -5,6 +5,7 @@
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/turns.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
@@ -100,6 +101,19 @@ template <class Program, class T>
                 to[i] = evaluate<Program>(a, at(i), words);
             }
         }
+    } else if constexpr (has_turns<Program> && elementary::Vectorized<T>) {
+        std::ptrdiff_t i = 0;
+        auto const in_blocks = [&]<size_t Size>(std::integral_constant<size_t, Size>) {
+            for (; i + std::ptrdiff_t(Size) <= count; i += Size) {
+                T values[Size];
+                evaluate_block<Program, Size>(
+                    a, [&](size_t k) { return at(i + std::ptrdiff_t(k)); }, values);
+                std::copy_n(values, Size, to + i);
+            }
+        };
+        in_blocks(std::integral_constant<size_t, 4 * simd<T>::width>{});
+        in_blocks(std::integral_constant<size_t, simd<T>::width>{});
+        in_blocks(std::integral_constant<size_t, 1>{});
     } else {
         std::ptrdiff_t i = 0;
 #ifdef __clang__
