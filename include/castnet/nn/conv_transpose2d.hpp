@@ -29,8 +29,8 @@ inline constexpr bool padding_within = false;
 
 // The height, width or time of the result; 0 if the padding takes all of it.
 constexpr size_t transposed_extent(size_t in, size_t kernel, size_t stride, size_t padding,
-                                   size_t output_padding, size_t dilation, bool same) {
-    if (same) {
+                                   size_t output_padding, size_t dilation, bool covers_all) {
+    if (covers_all) {
         return in * stride;
     }
     size_t const whole = (in - 1) * stride + (kernel - 1) * dilation + 1 + output_padding;
