@@ -245,3 +245,23 @@ TEST_CASE_TEMPLATE("finer grids have shares of the pixels of coarse ones", T, fl
         }
     }
 }
+
+TEST_CASE_TEMPLATE("gradients of many copies of few channels are their sums", T, float, double) {
+    for (int const copies : {1000, 2000, 5000}) { // of which the kernel takes some at once
+        cn::ir::window w;
+        w.channels = w.filters = 3;
+        w.height = 2, w.width = 5;
+        w.kernel_h = 2, w.kernel_w = copies;
+        w.out_height = w.height * w.kernel_h, w.out_width = w.width * w.kernel_w;
+        int const in = 3 * w.height * w.width, out = in * w.kernel_h * w.kernel_w;
+        array const dy = numbers(out, 6);
+        array dx(static_cast<std::size_t>(in));
+        for (int i = 0; i < out; ++i) {
+            int const pixel = i / 3, row = pixel / w.out_width, column = pixel % w.out_width;
+            dx[std::size_t((row / w.kernel_h * w.width + column / w.kernel_w) * 3 + i % 3)] +=
+                dy[std::size_t(i)];
+        }
+        launch<T> const gradient{kernel<T, cn::op::upsample_gradient>(w), 1, {}, {}, {}, w};
+        check_close(gradient(dy, {}, in), dx);
+    }
+}

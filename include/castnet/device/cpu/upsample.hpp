@@ -60,6 +60,49 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
     });
 }
 
+// The same where fewer channels than a vector has elements are copied in places that scratch memory
+// holds: vectors lie along the rows of the large image, and of their sums neighbours are added up.
+template <class T>
+constexpr bool sums_rows_first(window const& w) {
+    return w.channels < simd<T>::width &&
+           std::ptrdiff_t{w.kernel_w} * w.channels <= panel_scratch<T>::size;
+}
+template <class T>
+void upsample_gradient_by_rows(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const g = c.at(t.arrays[s.first_array]);
+    T* const to = c.at(t.arrays[s.output]);
+    std::ptrdiff_t const copies = std::ptrdiff_t{w.kernel_w} * w.channels, row = w.width * copies,
+                         columns = panel_scratch<T>::size / copies;
+    for_each_rows(w.height, w, c, [&](std::ptrdiff_t i, range rows) {
+        panel_scratch<T> sums;
+        T const* dy = g + i * out_count(w) + rows.first * w.kernel_h * row;
+        T* dx = to + i * in_count(w) + rows.first * w.width * w.channels;
+        for (std::ptrdiff_t y = rows.first; y < rows.last; ++y, dy += (w.kernel_h - 1) * row) {
+            for (std::ptrdiff_t x = 0; x < w.width; x += columns) {
+                std::ptrdiff_t const pixels = std::min(columns, w.width - x), run = pixels * copies;
+                std::copy_n(dy, run, sums.data);
+                for (int below = 1; below < w.kernel_h; ++below) {
+                    for (std::ptrdiff_t k = 0; k < run; ++k) {
+                        sums.data[k] += dy[below * row + k];
+                    }
+                }
+                dy += run;
+                T const* sum = sums.data;
+                for (std::ptrdiff_t n = 0; n < pixels; ++n, sum += copies, dx += w.channels) {
+                    for (int channel = 0; channel < w.channels; ++channel) {
+                        T all = sum[channel];
+                        for (std::ptrdiff_t k = channel + w.channels; k < copies; k += w.channels) {
+                            all += sum[k];
+                        }
+                        dx[channel] = all;
+                    }
+                }
+            }
+        }
+    });
+}
+
 template <class T>
 void upsample_bilinear(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
@@ -161,8 +204,10 @@ struct kernel_for<T, op::upsample> {
 template <class T>
 struct kernel_for<T, op::upsample_gradient> {
     static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
-        return {windows[s.window].bilinear ? &upsample_bilinear_gradient<T>
-                                           : &upsample_gradient<T>};
+        window const& w = windows[s.window];
+        return {w.bilinear              ? &upsample_bilinear_gradient<T>
+                : sums_rows_first<T>(w) ? &upsample_gradient_by_rows<T>
+                                        : &upsample_gradient<T>};
     }
 };
 
