@@ -46,20 +46,27 @@ row_major_shape<(I < Axis    ? S::extent[I < S::rank ? I : 0]
                              : S::extent[I - 1])...>
     with_axis(std::index_sequence<I...>);
 
-// Operation K on rows of some width that lie in tensors with the extents of x; its result, of rows
-// of `width`, is a tensor of shape Result.
-template <op K, class Result>
-constexpr symbol<Result> on_rows(ir::graph& g, int rows, size_t width, int attribute,
-                                 std::initializer_list<int> x) {
+// The node of x as rows_along<S, Axis> has it. A vector is a row as it is, since it may be a step
+// of a loop.
+template <size_t Axis, class S>
+constexpr int seen_as_rows(symbol<S> x) {
+    using rows = rows_along<S, Axis>;
+    int const id = sample_id(x);
+    return S::rank == 1 ? id : seen_as(*x.g, id, {true, rows::rows, static_cast<int>(rows::width)});
+}
+
+// Operation K on these rows, whose attribute is a number of positions along the axis.
+template <op K, size_t Axis, class Result, class S>
+constexpr symbol<Result> on_rows(symbol<S> x, size_t positions) {
+    using rows = rows_along<S, Axis>;
+    ir::graph& g = *x.g;
     ir::node n;
     n.kind = K;
-    n.attribute = attribute;
-    n.size = {true, rows, static_cast<int>(width)};
-    for (int const id : x) {
-        auto const count = static_cast<int>(g.nodes[id].size.count());
-        n.in[n.operands++] = seen_as(g, id, {true, rows, count / rows});
-    }
-    return {&g, seen_as(g, g.push(n), ir::space_of<Result>)};
+    n.attribute = static_cast<int>(positions * rows::inner);
+    n.size = {true, rows::rows, static_cast<int>(Result::count) / rows::rows};
+    n.in[n.operands++] = seen_as_rows<Axis>(x);
+    int const id = g.push(n);
+    return {&g, S::rank == 1 ? id : seen_as(g, id, ir::space_of<Result>)};
 }
 
 // Row by row, the elements of one tensor after those of the other.
@@ -95,14 +102,7 @@ constexpr auto slice(symbol<S> x) {
                       "castnet: slice: it is empty or reaches beyond the axis; see "
                       "slice_within_axis<begin, end, extent>");
         constexpr size_t count = within ? End - Begin : 1;
-        if constexpr (S::rank == 1) { // in the cell of a scan, too
-            return slice_channels<within ? Begin : 0, count>(x);
-        } else {
-            using rows = detail::rows_along<S, Axis>;
-            return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
-                *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
-                {detail::sample_id(x)});
-        }
+        return detail::on_rows<op::slice, Axis, detail::resized<S, Axis, count>>(x, Begin);
     } else {
         return x;
     }
@@ -113,16 +113,8 @@ namespace detail {
 // Slices of one node, whose gradients are joined.
 template <size_t Axis, size_t Extent, class S, size_t... I>
 constexpr auto parts_of_axis(symbol<S> x, std::index_sequence<I...>) {
-    if constexpr (S::rank == 1) {
-        return std::array{slice_channels<I * Extent, Extent>(x)...};
-    } else {
-        using rows = rows_along<S, Axis>;
-        constexpr size_t width = Extent * rows::inner;
-        ir::graph& g = *x.g;
-        int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
-        return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
-            g, rows::rows, width, static_cast<int>(I * width), {all})...};
-    }
+    symbol<S> const all{x.g, seen_as_rows<Axis>(x)};
+    return std::array{on_rows<op::slice, Axis, resized<S, Axis, Extent>>(all, I * Extent)...};
 }
 
 } // namespace detail
@@ -204,16 +196,8 @@ constexpr auto apply(pad_layer<Axis, Before, After>, symbol<S> x) {
                   "castnet: pad: the tensor has no such axis; see tensor_has_axis<shape, axis>");
     if constexpr (tensor_has_axis<S, Axis>) {
         constexpr size_t extent = Before + S::extent[Axis] + After;
-        using rows = detail::rows_along<S, Axis>;
-        using result = detail::resized<S, Axis, extent>;
-        if constexpr (S::rank == 1) {
-            return detail::emit_operation<op::slice_gradient, result>(
-                *x.g, static_cast<int>(Before), {detail::sample_id(x)});
-        } else {
-            return detail::on_rows<op::slice_gradient, result>(
-                *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
-                {detail::sample_id(x)});
-        }
+        return detail::on_rows<op::slice_gradient, Axis, detail::resized<S, Axis, extent>>(x,
+                                                                                           Before);
     } else {
         return x;
     }
@@ -237,10 +221,7 @@ struct reverse_layer {
                       "castnet: reverse: the tensor has no such axis; see "
                       "tensor_has_axis<shape, axis>");
         if constexpr (tensor_has_axis<S, Axis>) {
-            using rows = detail::rows_along<S, Axis>;
-            return detail::on_rows<op::reverse, S>(*x.g, rows::rows, rows::width,
-                                                   static_cast<int>(rows::inner),
-                                                   {detail::sample_id(x)});
+            return detail::on_rows<op::reverse, Axis, S>(x, 1);
         } else {
             return x;
         }
@@ -263,10 +244,7 @@ constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
             return x;
         }
         ir::graph& g = *x.g;
-        int all = detail::sample_id(x);
-        if constexpr (S::rank > 1) { // a vector may be a step of a loop
-            all = detail::seen_as(g, all, {true, rows::rows, static_cast<int>(rows::width)});
-        }
+        int const all = detail::seen_as_rows<Axis>(x);
         auto const part = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
             ir::node n;
             n.kind = op::slice;

@@ -354,17 +354,8 @@ constexpr auto select(symbol<S> x, size_t i) {
                   "castnet: select takes a channel of an image, select<0>(x, i), not a row or a "
                   "column: crop2d takes these");
     x.g->expect(i < S::extent[Axis], mistake::position_beyond_axis);
-    using rows = detail::rows_along<S, Axis>;
-    constexpr auto rest = detail::some_axes<S, false, Axis>();
-    using result = decltype(detail::kept_shape<S>(rest));
-    if constexpr (S::rank == 1) { // in the cell of a scan, too
-        return detail::emit_operation<op::slice, result>(*x.g, static_cast<int>(i),
-                                                         {detail::sample_id(x)});
-    } else {
-        return detail::on_rows<op::slice, result>(*x.g, rows::rows, rows::inner,
-                                                  static_cast<int>(i * rows::inner),
-                                                  {detail::sample_id(x)});
-    }
+    using result = decltype(detail::kept_shape<S>(detail::some_axes<S, false, Axis>()));
+    return detail::on_rows<op::slice, Axis, result>(x, i);
 }
 
 // The main diagonal of a matrix: with a row's length of zeros behind it, its elements are as far

@@ -4,8 +4,8 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/sine_blocks.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/turns.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
@@ -101,7 +101,7 @@ template <class Program, class T>
                 to[i] = evaluate<Program>(a, at(i), words);
             }
         }
-    } else if constexpr (has_turns<Program> && elementary::Vectorized<T>) {
+    } else if constexpr (has_sines<Program> && elementary::Vectorized<T>) {
         std::ptrdiff_t i = 0;
         auto const in_blocks = [&]<size_t Size>(std::integral_constant<size_t, Size>) {
             for (; i + std::ptrdiff_t(Size) <= count; i += Size) {

@@ -10,13 +10,13 @@
 
 namespace castnet::ir {
 
-constexpr bool takes_turns(instruction const& i) {
+constexpr bool is_sine_or_cosine(instruction const& i) {
     return i.code == opcode::apply && (i.function == fn::sin || i.function == fn::cos);
 }
 template <class Program>
-inline constexpr bool has_turns = false;
+inline constexpr bool has_sines = false;
 template <instruction... I>
-inline constexpr bool has_turns<program<I...>> = (takes_turns(I) || ...);
+inline constexpr bool has_sines<program<I...>> = (is_sine_or_cosine(I) || ...);
 
 inline namespace CASTNET_VECTORS {
 
@@ -53,7 +53,7 @@ inline void keep_in_memory(void* values) {
 template <instruction I, size_t N, size_t Count, class T, class Points>
 CASTNET_ALWAYS_INLINE void execute_block(T (*registers)[Count], program_arguments<T> const& a,
                                          Points const& point_at) {
-    if constexpr (takes_turns(I)) {
+    if constexpr (is_sine_or_cosine(I)) {
         T const* const x = registers[I.a];
         if (are_few_turns<Count>(x)) {
             T const* const gradient = I.derivative < 0 ? x : registers[I.c];
