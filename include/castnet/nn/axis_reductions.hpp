@@ -1,0 +1,216 @@
+// Reductions along axes for symbols, under the names that they have for tensors: sums, means,
+// extrema, norms, variances, logsumexp, argmax. They are not for images, whose axes mean something
+// else.
+#pragma once
+
+#include <castnet/graph/operations.hpp>
+#include <castnet/nn/permute.hpp>
+#include <castnet/tensor/reduce.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+template <class S, size_t... Axes>
+inline constexpr bool can_reduce_axes = !channels_first<S> && detail::has_distinct_axes<S, Axes...>;
+
+namespace detail {
+
+template <class S, size_t... Axes>
+struct axes_to_reduce {
+    static_assert(can_reduce_axes<S, Axes...>,
+                  "castnet: a reduction along axes needs axes that the tensor has, each once, and "
+                  "no image or volume; see can_reduce_axes<shape, axes...>");
+    static constexpr bool checked = true;
+};
+
+// The axes of S that are reduced, or those that are kept.
+template <class S, bool Reduced, size_t... Axes>
+constexpr auto some_axes() {
+    return []<size_t... I>(std::index_sequence<I...>) {
+        constexpr size_t count = (size_t{is_one_of<Axes...>(I) == Reduced} + ... + 0);
+        return [&]<size_t... K>(std::index_sequence<K...>) {
+            [[maybe_unused]] constexpr auto nth = [](size_t k) {
+                for (size_t axis = 0;; ++axis) {
+                    if (is_one_of<Axes...>(axis) == Reduced && k-- == 0) {
+                        return axis;
+                    }
+                }
+            };
+            return std::index_sequence<nth(K)...>{};
+        }(std::make_index_sequence<count>{});
+    }(std::make_index_sequence<S::rank>{});
+}
+
+template <class S, size_t... Kept, size_t... Reduced>
+constexpr auto reduced_last(symbol<S> x, std::index_sequence<Kept...>,
+                            std::index_sequence<Reduced...>) {
+    return permute<Kept..., Reduced...>(x);
+}
+template <class S, size_t... Kept>
+auto kept_shape(std::index_sequence<Kept...>) -> row_major_shape<S::extent[Kept]...>;
+
+// Kernels reduce rows of features or all rows to one; other axes move after the rest first.
+template <size_t... Axes, class S>
+constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
+    static_assert(axes_to_reduce<S, Axes...>::checked);
+    if constexpr (!can_reduce_axes<S, Axes...>) {
+        return x;
+    } else {
+        constexpr auto kept = some_axes<S, false, Axes...>();
+        using result = decltype(kept_shape<S>(kept));
+        constexpr auto rest = static_cast<int>(result::count);
+        constexpr auto count = static_cast<int>(S::count / result::count);
+        constexpr bool first = ((Axes < sizeof...(Axes)) && ...);
+        int id = sample_id(x);
+        if constexpr (!first) {
+            id = reduced_last(x, kept, some_axes<S, true, Axes...>()).id;
+        }
+        ir::graph& g = *x.g;
+        int const rows =
+            first ? seen_as(g, id, {true, count, rest}) : seen_as(g, id, {true, rest, count});
+        ir::extents const to = first ? ir::extents{true, 1, rest} : ir::extents{true, rest, 1};
+        int const all = g.push(reduce_node(rows, kind, to, factor));
+        return symbol<result>{&g, seen_as(g, all, ir::space_of<result>)};
+    }
+}
+
+template <size_t... Axes, class S, class R>
+constexpr auto keep_axes(symbol<R> x, symbol<S>) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return reshaped(x, row_major_shape<(is_one_of<Axes...>(I) ? 1 : S::extent[I])...>{});
+    }(std::make_index_sequence<S::rank>{});
+}
+template <size_t... Axes, class S, class R, class... Keep>
+constexpr auto kept_or_dropped(symbol<R> reduced, symbol<S> x, Keep...) {
+    if constexpr (sizeof...(Keep) == 0) {
+        return reduced;
+    } else {
+        return keep_axes<Axes...>(reduced, x);
+    }
+}
+
+// The square root of a sum of squares; where all of these are 0, so is the gradient, as in PyTorch.
+template <class S>
+constexpr auto root_of_sum(symbol<S> x) {
+    auto const is_zero = x == 0;
+    return where(is_zero, 0, sqrt(where(is_zero, 1, x)));
+}
+
+template <class S, size_t... Axes>
+inline constexpr double share_of_axes = 1.0 / static_cast<double>((S::extent[Axes] * ... * 1));
+
+} // namespace detail
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto sum(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(detail::reduce_axes<Axes...>(x, ir::reduction::sum), x,
+                                            keep...);
+}
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto mean(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(
+        detail::reduce_axes<Axes...>(x, ir::reduction::sum, detail::share_of_axes<S, Axes...>), x,
+        keep...);
+}
+// Each of several equal maxima has the whole gradient.
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto max(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(detail::reduce_axes<Axes...>(x, ir::reduction::max), x,
+                                            keep...);
+}
+
+// For what is no keepdims: fails with a message.
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto sum(symbol<S> x, Given const&) {
+    static_assert(reduction_takes<Given>::checked);
+    return x;
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto mean(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto max(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+template <size_t... Axes, class S, class Given>
+    requires(!std::same_as<Given, keepdims_t>)
+constexpr auto min(symbol<S> x, Given const& given) {
+    return sum(x, given);
+}
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto min(symbol<S> x, Keep... keep) {
+    return -max<Axes...>(-x, keep...);
+}
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto norm(symbol<S> x, Keep... keep) {
+    return detail::root_of_sum(sum<Axes...>(square(x), keep...));
+}
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto variance(symbol<S> x, [[maybe_unused]] Keep... keep) {
+    if constexpr (sizeof...(Axes) == 0) {
+        return mean(square(x - mean(x)));
+    } else {
+        return mean<Axes...>(square(x - mean<Axes...>(x, keepdims)), keep...);
+    }
+}
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto standard_deviation(symbol<S> x, Keep... keep) {
+    return detail::root_of_sum(variance<Axes...>(x, keep...));
+}
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto logsumexp(symbol<S> x, Keep...) {
+    auto const finite = [](auto largest) {
+        return stop_gradient(where(isfinite(largest), largest, 0));
+    };
+    if constexpr (sizeof...(Axes) == 0) {
+        auto const centre = finite(max(x));
+        return log(sum(exp(x - centre))) + centre;
+    } else {
+        auto const centre = finite(max<Axes...>(x, keepdims));
+        auto const sums = log(sum<Axes...>(exp(x - centre), keepdims)) + centre;
+        if constexpr (sizeof...(Keep) > 0) {
+            return sums;
+        } else {
+            using result = decltype(detail::kept_shape<S>(detail::some_axes<S, false, Axes...>()));
+            return reshaped(sums, result{});
+        }
+    }
+}
+
+// The first place of the largest element, over all axes counted in row-major order, or along one. A
+// derivative takes it for a constant.
+template <class S>
+constexpr auto argmax(symbol<S> x) {
+    return argmax_channels(reshaped(x, shape<S::count>{}));
+}
+template <size_t Axis, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto argmax(symbol<S> x, Keep... keep) {
+    static_assert(detail::axes_to_reduce<S, Axis>::checked);
+    if constexpr (!can_reduce_axes<S, Axis>) {
+        return x;
+    } else {
+        constexpr auto kept = detail::some_axes<S, false, Axis>();
+        auto const last = detail::reduced_last(x, kept, std::index_sequence<Axis>{});
+        auto const places =
+            reshaped(argmax_channels(last), decltype(detail::kept_shape<S>(kept)){});
+        return detail::kept_or_dropped<Axis>(places, x, keep...);
+    }
+}
+template <size_t... Axis, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto argmin(symbol<S> x, Keep... keep) {
+    return argmax<Axis...>(-x, keep...);
+}
+
+} // namespace castnet
