@@ -66,18 +66,26 @@ public:
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
         cn::ir::array_ref arrays[8];
-        auto const place = [&](int i, cn::ir::extents size, std::vector<double> const& content) {
+        memory_.reserve(a.size() + b.size() + bias.size() +
+                        std::size_t(count + scratch + wanted.prepared) + std::size(arrays) * 32);
+        auto const place = [&](int i, cn::ir::extents size, auto const& add) {
             arrays[i] = {cn::ir::region::workspace, end_of(), size};
-            memory_.insert(memory_.end(), content.begin(), content.end());
+            add();
             memory_.resize((memory_.size() + 15) / 16 * 16 + 16, canary);
         };
-        place(0, a_size, a);
-        place(1, b_size, b);
-        place(2, {false, 1, int(bias.size())}, bias);
-        place(3, result, std::vector<double>(std::size_t(count), nan_value));
+        auto const content = [&](std::vector<double> const& x) {
+            return [&] { memory_.insert(memory_.end(), x.begin(), x.end()); };
+        };
+        auto const room = [&](std::ptrdiff_t size) {
+            return [this, size] { memory_.resize(memory_.size() + std::size_t(size), nan_value); };
+        };
+        place(0, a_size, content(a));
+        place(1, b_size, content(b));
+        place(2, {false, 1, int(bias.size())}, content(bias));
+        place(3, result, room(count));
         std::ptrdiff_t const behind_result = end_of();
-        place(4, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
-        place(7, {false, 1, 1}, std::vector<double>(std::size_t(wanted.prepared), nan_value));
+        place(4, {false, 1, 1}, room(scratch));
+        place(7, {false, 1, 1}, room(wanted.prepared));
         auto const chunks_begin = arrays[4].offset + cn::ir::aligned(wanted.shared);
         arrays[5] = {cn::ir::region::workspace, chunks_begin, {false, 1, 1}, chunk};
         arrays[6] = arrays[5];
@@ -133,44 +141,41 @@ constexpr double epsilon = std::is_same_v<T, double> ? 1e-14 : 1e-6;
 struct convolution {
     cn::ir::window w;
     int samples;
+    int channels = w.channels / w.groups, taps = w.kernel_h * w.kernel_w;
 
-    // Calls visit(place in x, place in weight, place in y) for every product.
-    template <class Visit>
-    void each(Visit visit) const {
+    // The places of the weights, by taps, filters and channels.
+    std::vector<std::size_t> places() const {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
-        int const channels = w.channels / w.groups, filters = w.filters / w.groups;
         p.shape = {4, {w.filters, channels, w.kernel_h, w.kernel_w}};
-        std::vector<int> place;
-        for (int i = 0; i < w.filters * channels * w.kernel_h * w.kernel_w; ++i) {
-            place.push_back(int(cn::cpu_device<float>::place_in_parameter(i, p)));
+        std::vector<std::size_t> place;
+        for (int tap = 0; tap < taps; ++tap) {
+            for (int i = 0; i < w.filters * channels; ++i) {
+                place.push_back(
+                    std::size_t(cn::cpu_device<float>::place_in_parameter(i * taps + tap, p)));
+            }
         }
-        for (int n = 0; n < samples; ++n) {
-            for (int i = 0; i < w.out_height; ++i) {
-                for (int j = 0; j < w.out_width; ++j) {
-                    for (int f = 0; f < w.filters; ++f) {
-                        for (int c = 0; c < channels; ++c) {
-                            for (int u = 0; u < w.kernel_h; ++u) {
-                                for (int v = 0; v < w.kernel_w; ++v) {
-                                    int const row = i * w.stride_h - w.pad_top + u * w.dilation_h;
-                                    int const column =
-                                        j * w.stride_w - w.pad_left + v * w.dilation_w;
-                                    if (row < 0 || row >= w.height || column < 0 ||
-                                        column >= w.width) {
-                                        continue;
-                                    }
-                                    int const channel = f / filters * channels + c;
-                                    int const logical =
-                                        ((f * channels + c) * w.kernel_h + u) * w.kernel_w + v;
-                                    visit(((n * w.height + row) * w.width + column) * w.channels +
-                                              channel,
-                                          place[std::size_t(logical)],
-                                          ((n * w.out_height + i) * w.out_width + j) * w.filters +
-                                              f);
-                                }
-                            }
-                        }
-                    }
+        return place;
+    }
+
+    // Calls visit(first of the channels in x, first of the channels in places(), place in y) for
+    // the products of each pixel, tap and filter.
+    template <class Visit>
+    void each(Visit visit) const {
+        int const filters = w.filters / w.groups;
+        for (int pixel = 0; pixel < samples * w.out_height * w.out_width; ++pixel) {
+            int const n = pixel / (w.out_height * w.out_width);
+            int const i = pixel / w.out_width % w.out_height, j = pixel % w.out_width;
+            for (int tap = 0; tap < taps; ++tap) {
+                int const row = i * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
+                int const column = j * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
+                if (row < 0 || row >= w.height || column < 0 || column >= w.width) {
+                    continue;
+                }
+                int const x = ((n * w.height + row) * w.width + column) * w.channels;
+                for (int f = 0; f < w.filters; ++f) {
+                    visit(x + f / filters * channels, (tap * w.filters + f) * channels,
+                          pixel * w.filters + f);
                 }
             }
         }
@@ -212,12 +217,27 @@ void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
     auto const x = random(image.count() * samples), weight = random(kernel.count()),
                dy = random(result.count() * samples);
     std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
-    convolution{w, samples}.each([&](int in, int at, int out) {
-        auto const i = std::size_t(in), k = std::size_t(at), o = std::size_t(out);
-        y[o] += x[i] * weight[k];
-        dx[i] += dy[o] * weight[k];
-        dw[k] += dy[o] * x[i];
+    convolution const plain{w, samples};
+    auto const places = plain.places();
+    std::vector<double> k(weight.size()), dk(weight.size());
+    for (std::size_t i = 0; i < k.size(); ++i) {
+        k[i] = weight[places[i]];
+    }
+    plain.each([&](int in, int at, int out) {
+        double const* const x_channels = x.data() + in;
+        double* const dx_channels = dx.data() + in;
+        double const dy_pixel = dy[std::size_t(out)];
+        double sum = 0;
+        for (int c = 0; c < plain.channels; ++c) {
+            sum += x_channels[c] * k[std::size_t(at + c)];
+            dx_channels[c] += dy_pixel * k[std::size_t(at + c)];
+            dk[std::size_t(at + c)] += dy_pixel * x_channels[c];
+        }
+        y[std::size_t(out)] += sum;
     });
+    for (std::size_t i = 0; i < k.size(); ++i) {
+        dw[places[i]] = dk[i];
+    }
     double const taps = double(kernel.pixels), pixels = double(result.pixels * samples);
     cn::ir::kernel_launch s;
     s.kind = op::conv;
