@@ -412,7 +412,13 @@ class Network:
                 f"using random_network = sequential<input<{', '.join(map(str, self.input))}>, "
                 f"{', '.join(self.layers)}>;\n"
                 f"}}\n"
-                f"using network = cn::random_network;\n")
+                f"using network = cn::random_network;\n{self.columns()}"
+                f"auto by_steps(auto const&, auto const&) {{ return std::vector<double>{{}}; }}\n")
+
+    def columns(self):
+        return (f"auto columns(auto const& column) {{\n"
+                f'    return dataset{{column("x.bin", {math.prod(self.input)}), '
+                f'column("y.bin", {math.prod(self.output)})}};\n}}\n')
 
     def write(self, folder, number, device):
         """What its program includes and reads."""
@@ -490,6 +496,8 @@ def differences(net, folder, number, runs):
     before, after = parameters(folder / "before.safetensors"), parameters(folder / "after.safetensors")
     torchs = net.torch.double()
     state = {name: values for name, values in torchs.state_dict().items() if "num_batches" not in name}
+    if set(state) == set(before):
+        before, after = ({name: of[name] for name in state} for of in (before, after))
     if [values.shape for values in state.values()] != [values.shape for values in before.values()]:
         raise RuntimeError(f"parameters {list(before)}, PyTorch has {list(state)}")
     with torch.no_grad():
@@ -521,7 +529,11 @@ def differences(net, folder, number, runs):
         torchs.eval()
         after = torchs(x).detach().flatten()
         if after.abs().max() < 1e4:
-            c.same("prediction after the step", numbers[count + 1:], after, tolerance, 1e-3)
+            c.same("prediction after the step", numbers[count + 1:2 * count + 1], after, tolerance, 1e-3)
+    by_steps = numbers[2 * count + 1:] # of each sample all steps, and the last one once more
+    if len(by_steps) > 0:
+        expected = torch.cat([predicted.flatten(1), predicted[:, -1]], 1)
+        c.same("prediction step by step", by_steps, expected.detach().flatten(), tolerance, 1e-3)
     return c.differences
 
 

@@ -3,7 +3,7 @@
 // of many epochs over data in its memory.
 #include <castnet/castnet.hpp>
 
-#include "network.hpp" // network, dataset, batch and policy, by compare.py
+#include "network.hpp" // network, dataset, batch and policy, columns and by_steps, by compare.py
 
 #include <algorithm>
 #include <chrono>
@@ -29,9 +29,15 @@ std::vector<float> floats(char const* file, size_t count, size_t times) {
     return x;
 }
 
+// The numbers that a file has for each sample of a batch, a number of times.
+auto column(size_t times) {
+    return [times](char const* file, size_t of_sample) {
+        return floats(file, batch * of_sample, times);
+    };
+}
+
 dataset batches(size_t count) {
-    return dataset{floats("x.bin", batch * dataset::input_shape<0>::count, count),
-                   floats("y.bin", batch * output::count, count)};
+    return columns(column(count));
 }
 
 template <class T>
@@ -90,8 +96,10 @@ void check() {
     std::ofstream numbers{"numbers.bin", std::ios::binary};
     cn::save(model, "before.safetensors");
     write(numbers, model.predict(data));
+    std::vector<double> const steps = by_steps(model, column(1));
     write(numbers, std::vector<double>{training.step(data, samples).loss()});
     write(numbers, model.predict(data));
+    write(numbers, steps);
     cn::save(model, "after.safetensors");
 }
 

@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Compares a step of random networks of sequences, with lengths, masks, states and a second sequence, with PyTorch.
+
+    tests/random_networks/sequences.py 0 40    # seeds 0 to 39
+
+Each network is a function of a sequence of words or features, its lengths, and a memory with other lengths. It is compiled
+in double and float. Networks of which each step sees no later ones are also computed step by step and after a prefill.
+It prints a line for each, and what differs; it ends with 1 if something does. Needs what compare.py needs.
+"""
+
+import argparse
+import math
+import random
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import compare
+
+torch.backends.mha.set_fastpath_enabled(False) # which has zeros where keys do not count
+
+VOCABULARY = 11
+# A layer as castnet and PyTorch spell it, the features of its result, whether a step sees no later one, and whether it sees
+# earlier ones. Both are given `at`, the sequences by name: x, length, memory, memory_length.
+Layer = namedtuple("Layer", "castnet module torch features causal stateful", defaults=(False,))
+
+
+def call(layer):
+    name, *arguments = layer.castnet
+    return f"{name}({', '.join(arguments)})" + (".outputs" if name.endswith(".with_state") else "")
+
+
+def counts(lengths, steps):
+    """Which steps count."""
+    return torch.arange(steps) < lengths
+
+
+def rotated(x, heads):
+    steps, half = x.shape[1], x.shape[2] // heads // 2
+    angle = torch.arange(steps, dtype=x.dtype)[:, None] / 10000 ** (torch.arange(half, dtype=x.dtype) / half)
+    a, b = x.unflatten(2, (heads, 2, half)).unbind(3)
+    cosine, sine = angle.cos()[:, None], angle.sin()[:, None]
+    return torch.stack([a * cosine - b * sine, b * cosine + a * sine], 3).flatten(2)
+
+
+def attend(f, queries, memory, masks, rotary):
+    """nn.MultiheadAttention's, with scores that masks change."""
+    q, k, v = (F.linear(x, w, b) for x, w, b in zip(
+        (queries, memory, memory), f.in_proj_weight.chunk(3),
+        f.in_proj_bias.chunk(3) if f.in_proj_bias is not None else (None,) * 3))
+    heads = f.num_heads
+    if rotary:
+        q, k = rotated(q, heads), rotated(k, heads)
+    q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in (q, k, v))
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    for mask in masks:
+        scores = mask(scores)
+    none = (scores == -math.inf).all(-1, keepdim=True)
+    weights = torch.where(none, 0, scores.masked_fill(none, 0).softmax(-1))
+    return f.out_proj((weights @ v).transpose(1, 2).flatten(2))
+
+
+def causal(scores):
+    return scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, -math.inf)
+
+
+def of_length(lengths):
+    return lambda scores: scores.masked_fill(~counts(lengths, scores.shape[-1])[:, None, None], -math.inf)
+
+
+def alibi(scores):
+    heads, queries, keys = scores.shape[1:]
+    distance = (torch.arange(queries)[:, None] - torch.arange(keys)).abs()
+    slopes = 0.5 ** (8 / heads * (torch.arange(heads, dtype=scores.dtype) + 1))
+    return scores - slopes[:, None, None] * distance
+
+
+ALIBI = """struct alibi {
+    template <cn::Shape S>
+    constexpr auto operator()(cn::symbol<S> scores) const {
+        constexpr std::size_t heads = S::extent[0];
+        using of_heads = cn::shape<heads, S::count / heads>;
+        auto& g = *scores.g;
+        auto const distance = cn::abs(cn::row_index<S>(g) - cn::channel_index<S>(g));
+        auto const slope = cn::pow(0.5, 8.0 / heads * (cn::row_index<of_heads>(g) + 1));
+        return scores - cn::reshape_to<S>(slope * cn::reshape_to<of_heads>(distance));
+    }
+};
+"""
+
+
+def attention(r, net):
+    features = net.features
+    heads, across, rotary = r.choice([h for h in (1, 2, 3, 4) if features % h == 0]), r.random() < 0.4, False
+    if not across:
+        rotary = features // heads % 2 == 0 and r.random() < 0.3
+    masks = [("cn::length_mask(memory_length)", lambda at: of_length(at["memory_length"]))] if across else [
+        ("cn::causal_mask", lambda at: causal), ("cn::length_mask(length)", lambda at: of_length(at["length"]))]
+    masks = r.sample(masks + [("alibi{}", lambda at: alibi)], r.randint(0, len(masks)))
+    bias = r.random() < 0.8
+    layer = (f"cn::multi_head_attention<{heads}>" + (".rotary()" if rotary else "") + ("" if bias else ".no_bias()"))
+    module = nn.MultiheadAttention(features, heads, bias=bias, batch_first=True)
+    of = "memory" if across else "x"
+    if across:
+        net.memory_features = features
+    return Layer((layer, f"x, {of}", *(name for name, _ in masks)), module,
+                 lambda f, at: attend(f, at["x"], at[of], [mask(at) for _, mask in masks], rotary), features,
+                 across or [name for name, _ in masks] == ["cn::causal_mask"], not across)
+
+
+def recurrent(r, net, sequence=True):
+    kind, units = r.choice(["lstm", "gru", "rnn"]), r.choice([1, 3, 4, 8, 16, 20, 33, 64])
+    both, layers, bias = r.random() < 0.3, r.choice([1, 1, 2, 3]), r.random() < 0.85
+    lengths = r.random() < 0.5
+    from_memory = sequence and not both and layers == 1 and r.random() < 0.5
+    cell = f"cn::{kind}<{units}>" + (f".template layers<{layers}>()" if layers > 1 else "") + ("" if bias else ".no_bias()")
+    cell = f"cn::bidirectional<{cell}>" if both else cell
+    cell += ".return_sequences()" if sequence else ""
+    module = getattr(nn, kind.upper())(net.features, units, layers, bias=bias, batch_first=True, bidirectional=both)
+    states = 2 if kind == "lstm" else 1
+    more = ()
+    if from_memory: # the first units of memory's first step, twice for an LSTM
+        net.memory_features = net.memory_features or max(units, 8)
+        if units > net.memory_features:
+            return None
+        more = (f"cn::reshape_to<cn::shape<{units}>>(cn::slice<1, 0, {units}>(cn::slice<0, 0, 1>(memory)))",) * states
+        cell = cell.replace(".return_sequences()", ".with_state")
+
+    def compute(f, at):
+        x = at["x"]
+        state = None
+        if from_memory:
+            first = at["memory"][:, 0, :units][None].contiguous()
+            state = (first, first) if states == 2 else first
+        if lengths:
+            packed = nn.utils.rnn.pack_padded_sequence(x, at["length"][:, 0].long(), True, False)
+            y, last = f(packed, state)
+            y = nn.utils.rnn.pad_packed_sequence(y, True, total_length=x.shape[1])[0]
+        else:
+            y, last = f(x, state)
+        last = last[0] if states == 2 else last
+        return y if sequence else torch.cat([last[-2], last[-1]], 1) if both else last[-1]
+    x = "cn::with_lengths(x, length)" if lengths else "x"
+    return Layer((cell, x, *more), module, compute, 2 * units if both else units, not both, True)
+
+
+def transformer(r, net):
+    heads = r.choice([h for h in (1, 2, 3, 4) if net.features % h == 0])
+    units, first, is_causal, decoder = r.choice([5, 16]), r.random() < 0.5, r.random() < 0.5, r.random() < 0.4
+    activation = r.choice(["relu", "gelu"])
+    options = f"cn::transformer{{.feed_forward = {units}, .dropout = 0, .norm_first = {str(first).lower()}"
+    options += ", .causal = true}" if is_causal and not decoder else "}"
+    masked = r.random() < 0.5
+    kind = nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer
+    module = kind(net.features, heads, units, 0.0, activation, batch_first=True, norm_first=first)
+    name = "decoder" if decoder else "encoder"
+    lengths = "memory_length" if decoder else "length"
+    if decoder:
+        net.memory_features = net.features
+
+    def compute(f, at):
+        x = at["x"]
+        later = torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
+        of = at["memory" if decoder else "x"]
+        ignored = ~counts(at[lengths], of.shape[1]) if masked else None
+        if decoder:
+            return f(x, of, later, memory_key_padding_mask=ignored)
+        return f(x, later if is_causal else None, ignored)
+    return Layer((f"cn::transformer_{name}_layer<{heads}, {options}, cn::{activation}>", "x",
+                  *(["memory"] if decoder else []), *([f"cn::length_mask({lengths})"] if masked else [])),
+                 module, compute, net.features, decoder or is_causal and not masked, True)
+
+
+def of_steps(r, net):
+    """Of each step by itself."""
+    units = r.choice([4, 6, 8, 12, 16])
+    name, module, features = r.choice([
+        (f"cn::dense<{units}>", lambda: nn.Linear(net.features, units), units),
+        ("cn::tanh", nn.Tanh, net.features), ("cn::gelu", nn.GELU, net.features),
+        ("cn::layer_norm", lambda: nn.LayerNorm(net.features), net.features),
+        ("cn::rms_norm", lambda: nn.RMSNorm(net.features, 1.1920929e-7), net.features)])
+    return Layer((name, "x"), module(), lambda f, at: f(at["x"]), features, True)
+
+
+def positions(r, net):
+    if r.random() < 0.5:
+        table = nn.Module()
+        table.weight = nn.Parameter(torch.randn(net.steps, net.features))
+        return Layer(("cn::learned_positions", "x"), table, lambda f, at: at["x"] + f.weight, net.features, True)
+    if net.features % 2:
+        return None
+
+    def waves(_, at):
+        x = at["x"]
+        half = x.shape[2] // 2
+        angle = torch.arange(x.shape[1], dtype=x.dtype)[:, None] / 10000 ** (torch.arange(half, dtype=x.dtype) / half)
+        return x + torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
+    return Layer(("cn::sinusoidal_positions", "x"), nn.Identity(), waves, net.features, True)
+
+
+def convolution(r, net):
+    filters, kernel, dilation = r.choice([3, 4, 8]), r.choice([1, 2, 3]), r.choice([1, 2])
+    module = nn.Conv1d(net.features, filters, kernel, dilation=dilation)
+
+    def compute(f, at):
+        return f(F.pad(at["x"].mT, ((kernel - 1) * dilation, 0))).mT
+    return Layer((f"cn::conv1d<{filters}, {kernel}, cn::conv{{.padding = cn::causal, .dilation = {dilation}}}>", "x"),
+                 module, compute, filters, kernel == 1)
+
+
+def pooling(r, net):
+    """A vector of the sequence."""
+    most, lengths = r.random() < 0.4, r.random() < 0.6
+
+    def compute(_, at):
+        x = at["x"]
+        used = counts(at["length"] if lengths else torch.full((len(x), 1), x.shape[1]), x.shape[1])[:, :, None]
+        if most:
+            return x.masked_fill(~used, -math.inf).amax(1)
+        return (x * used).sum(1) / used.sum(1)
+    return Layer((f"cn::global_{'max' if most else 'avg'}_pool1d", "x", *(["length"] if lengths else [])), nn.Identity(),
+                 compute, net.features, False)
+
+
+class Computation(nn.Module):
+    """A network's layers, of its columns side by side."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+        for i, part in enumerate(net.parts):
+            self.add_module(f"l{i}", part.module)
+
+    def forward(self, x):
+        at = self.net.named(x)
+        for i, (part, kept) in enumerate(zip(self.net.parts, self.net.residual)):
+            y = part.torch(self.get_submodule(f"l{i}"), at)
+            at["x"] = at["x"] + y if kept else y
+        return at["x"]
+
+
+class SequenceNetwork(compare.Network):
+    def __init__(self, seed):
+        r = random.Random(seed)
+        torch.manual_seed(seed)
+        self.steps, self.memory_steps = r.choice([*range(1, 10), 17, 33]), r.choice([*range(1, 8), 20])
+        self.words = r.random() < 0.4
+        self.features = self.input_features = r.choice([1, 3, 4, 8, 12, 24])
+        self.memory_features = 0 # until a layer wants some
+        self.batch = r.choice([1, 2, 3, 5, 9])
+        self.parts, self.residual = [], []
+        if self.words:
+            width = r.choice([4, 6, 8])
+            self.add(Layer((f"cn::embedding<{VOCABULARY}, {width}>", "x"), nn.Embedding(VOCABULARY, width),
+                           lambda f, at: f(at["x"].squeeze(-1).long()), width, True), False)
+        kinds = [attention] * 2 + [recurrent] * 3 + [transformer] * 2 + [of_steps] * 3 + [positions, convolution]
+        for _ in range(r.randint(1, 5)):
+            layer = self.fitting(r, kinds)
+            self.add(layer, layer.features == self.features and r.random() < 0.4)
+        self.is_sequence = r.random() < 0.6
+        if not self.is_sequence:
+            self.add(self.fitting(r, [pooling, lambda r, net: recurrent(r, net, False)]), False)
+        units = r.choice([1, 2, 5])
+        self.add(Layer((f"cn::dense<{units}>", "x"), nn.Linear(self.features, units), lambda f, at: f(at["x"]), units, True),
+                 False)
+        self.output = (self.steps, units) if self.is_sequence else (units,)
+        # (a memory of as many steps would be taken step by step, too)
+        self.is_causal = (self.is_sequence and self.steps != self.memory_steps and all(part.causal for part in self.parts)
+                          and any(part.stateful for part in self.parts))
+        self.memory_features = self.memory_features or 2
+        self.columns = {"x": (self.steps, 1 if self.words else self.input_features), "length": (1,),
+                        "memory": (self.memory_steps, self.memory_features), "memory_length": (1,)}
+        parts = {name: torch.randn(self.batch, *shape) for name, shape in self.columns.items()}
+        parts["length"] = torch.randint(1, self.steps + 1, (self.batch, 1)).float()
+        parts["memory_length"] = torch.randint(1, self.memory_steps + 1, (self.batch, 1)).float()
+        if self.words:
+            parts["x"] = torch.randint(VOCABULARY, (self.batch, self.steps, 1)).float()
+        self.x = torch.cat([part.flatten(1) for part in parts.values()], 1)
+        self.y = torch.randn(self.batch, *self.output)
+        self.torch = Computation(self)
+
+    def add(self, layer, is_residual):
+        self.parts.append(layer)
+        self.residual.append(is_residual)
+        self.features = layer.features
+
+    def fitting(self, r, kinds):
+        """A layer that takes the memory that those before took."""
+        while True:
+            before = self.memory_features
+            layer = r.choice(kinds)(r, self)
+            if layer and self.memory_features in (before, before or self.memory_features):
+                return layer
+            self.memory_features = before
+
+    def named(self, x):
+        """The columns of x by their names."""
+        parts = x.split([math.prod(shape) for shape in self.columns.values()], 1)
+        return {name: part.unflatten(1, shape) for part, (name, shape) in zip(parts, self.columns.items())}
+
+    def __str__(self):
+        layers = "; ".join(("+ " if kept else "") + call(part) for part, kept in zip(self.parts, self.residual))
+        return (f"{'words' if self.words else self.input_features} in {self.steps} steps, memory "
+                f"{self.memory_steps} x {self.memory_features}, batch {self.batch}"
+                f"{', also by steps' if self.is_causal else ''}: {layers}").replace("cn::", "")
+
+    def write(self, folder, number, device):
+        super().write(folder, number, device)
+        for name, part in self.named(self.x).items():
+            part.contiguous().numpy().tofile(folder / f"{name}.bin")
+
+    def source(self, number, device):
+        lines = []
+        for i, (part, kept) in enumerate(zip(self.parts, self.residual)):
+            lines.append(f"        auto const l{i} = [&](auto x) {{\n"
+                         f'            cn::scope_guard const scope{{*x.g, "l{i}"}};\n'
+                         f"            return {'x + ' if kept else ''}{call(part)};\n"
+                         f"        }}({'l' + str(i - 1) if i else 'words'});\n")
+        sizes = {name: math.prod(shape) for name, shape in self.columns.items()}
+        kind, given = ("ids", VOCABULARY) if self.words else ("shape", self.steps)
+        given = f"{given}, {self.steps if self.words else self.input_features}"
+        memory = f"{self.memory_steps}, {self.memory_features}"
+        return (f"#include <castnet/castnet.hpp>\n"
+                f"namespace cn = castnet;\n"
+                f"using policy = {compare.policy(number, device)};\n"
+                f"constexpr cn::size_t batch = {self.batch};\n"
+                f"using output = cn::shape<{', '.join(map(str, self.output))}>;\n"
+                f"using dataset = cn::data::dataset<output, cn::{kind}<{given}>, cn::length_of<{self.steps}>, "
+                f"cn::shape<{memory}>, cn::length_of<{self.memory_steps}>>;\n"
+                f"{ALIBI}"
+                f"struct random_function {{\n"
+                f"    constexpr auto operator()(auto words, auto length, auto memory, auto memory_length) const {{\n"
+                f"{''.join(lines)}"
+                f"        return l{len(lines) - 1} + 0 * (cn::sum(memory) + memory_length + length);\n"
+                f"    }}\n"
+                f"}};\n"
+                f"using network = cn::network<random_function{{}}, cn::input{'_ids' if self.words else ''}<{given}>, "
+                f"cn::input_length<{self.steps}>, cn::input<{memory}>, cn::input_length<{self.memory_steps}>>;\n"
+                f"auto const in_x = [](auto const& column) {{\n"
+                f'    auto const x = column("x.bin", {sizes["x"]});\n'
+                f"    return std::vector<{'std::int32_t' if self.words else number}>(x.begin(), x.end());\n"
+                f"}};\n"
+                f"auto columns(auto const& column) {{\n"
+                f'    auto const length = column("length.bin", 1), memory_length = column("memory_length.bin", 1);\n'
+                f'    auto const x = in_x(column);\n'
+                f'    return dataset{{{"x" if self.words else "std::vector<float>(x.begin(), x.end())"},\n'
+                f'                   std::vector<int>(length.begin(), length.end()),\n'
+                f'                   column("memory.bin", {sizes["memory"]}),\n'
+                f'                   std::vector<int>(memory_length.begin(), memory_length.end()),\n'
+                f'                   column("y.bin", {math.prod(self.output)})}};\n}}\n'
+                f"{self.by_steps(sizes, number)}")
+
+    def by_steps(self, sizes, number):
+        """The outputs of all steps of each sample, and that after a prefill."""
+        if not self.is_causal:
+            return "auto by_steps(auto const&, auto const&) { return std::vector<double>{}; }\n"
+        features = sizes["x"] // self.steps
+        return (f"auto by_steps(auto const& model, auto const& column) {{\n"
+                f"    std::vector<double> outputs;\n"
+                f"    auto const numbers = [&](char const* file, std::size_t size) {{\n"
+                f"        auto const all = column(file, size);\n"
+                f"        return std::vector<{number}>(all.begin(), all.end());\n"
+                f"    }};\n"
+                f"    auto const x = in_x(column);\n"
+                f'    auto const memory = numbers("memory.bin", {sizes["memory"]});\n'
+                f"    auto const lengths = [&](char const* file) {{\n"
+                f"        auto const all = column(file, 1);\n"
+                f"        return std::vector<std::int32_t>(all.begin(), all.end());\n"
+                f"    }};\n"
+                f'    auto const length = lengths("length.bin"), memory_length = lengths("memory_length.bin");\n'
+                f"    for (std::size_t n = 0; n < batch; ++n) {{\n"
+                f"        cn::stateful_predictor steps{{model}};\n"
+                f"        auto const add = [&](auto const& output) {{\n"
+                f"            outputs.insert(outputs.end(), output.begin(), output.end());\n"
+                f"        }};\n"
+                f"        auto const of_memory = std::span(memory).subspan(n * {sizes['memory']}).template first<{sizes['memory']}>();\n"
+                f"        auto const of_sample = std::span(x).subspan(n * {sizes['x']}, {sizes['x']});\n"
+                f"        for (std::size_t t = 0; t < {self.steps}; ++t) {{\n"
+                f"            add(steps.predict(of_sample.subspan(t * {features}).template first<{features}>(), length[n], of_memory,\n"
+                f"                              memory_length[n]));\n"
+                f"        }}\n"
+                f"        add(steps.prefill(of_sample, std::span(length).subspan(n, 1), of_memory,\n"
+                f"                          std::span(memory_length).subspan(n, 1)));\n"
+                f"    }}\n"
+                f"    return outputs;\n"
+                f"}}\n")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("first", type=int)
+    options.add_argument("end", type=int)
+    options.add_argument("--folder", type=Path, default=compare.ROOT / "build/random_sequences")
+    given = options.parse_args()
+    given.gpu = given.build = given.built = False
+    torch.set_num_threads(1)
+    wrong = 0
+    for seed in range(given.first, given.end):
+        net = SequenceNetwork(seed)
+        try:
+            found = [of for number in ("double", "float")
+                     for of in compare.check(net, given.folder / str(seed) / number, number, given)]
+        except RuntimeError as e:
+            found = [str(e)]
+        print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
+        wrong += bool(found)
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
