@@ -120,7 +120,7 @@ def reductions(r, shape, kind):
                kind)
     axis = axes[0]
     yield Step(f"x + 0.01 * cn::argmax<{axis}>(x, cn::keepdims)",
-               lambda x: x + 0.01 * x.argmax(axis + 1, keepdim=True), shape, kind)
+               lambda x: x + 0.01 * x.argmax(axis + 1, keepdim=True).to(x), shape, kind)
 
 
 def of_axes(r, shape, kind):
