@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares a step of random networks of sequences, with lengths, masks, states and a second sequence, with PyTorch.
 
-    tests/random_networks/sequences.py 0 40    # seeds 0 to 39
+    tests/random_networks/sequences.py 0 40           # seeds 0 to 39: right?
+    tests/random_networks/sequences.py 0 40 --time    # larger ones, on one thread: how fast?
 
-Each network is a function of a sequence of words or features, its lengths, and a memory with other lengths. It is compiled
-in double and float. Networks of which each step sees no later ones are also computed step by step and after a prefill.
-It prints a line for each, and what differs; it ends with 1 if something does. Needs what compare.py needs.
+Each network is a function of a sequence of words or features, its lengths, and a memory with other lengths. It is
+compiled in double and float. Networks of which each step sees no later ones are also computed step by step and after a
+prefill. It prints a line for each, and what differs; it ends with 1 if something does. Needs what compare.py needs.
 """
 
 import argparse
@@ -23,9 +24,16 @@ import compare
 
 torch.backends.mha.set_fastpath_enabled(False) # which has zeros where keys do not count
 
-VOCABULARY = 11
-# A layer as castnet and PyTorch spell it, the features of its result, whether a step sees no later one, and whether it sees
-# earlier ones. Both are given `at`, the sequences by name: x, length, memory, memory_length.
+Sizes = namedtuple("Sizes", "words steps memory_steps inputs features units feed_forward batch layers")
+SMALL = Sizes(words=11, steps=[*range(1, 10), 17, 33], memory_steps=[*range(1, 8), 20], inputs=[1, 3, 4, 8, 12, 24],
+              features=[4, 6, 8, 12, 16], units=[1, 3, 4, 8, 16, 20, 33, 64], feed_forward=[5, 16],
+              batch=[1, 2, 3, 5, 9], layers=range(1, 6))
+LARGE = Sizes(words=5000, steps=[16, 24, 32, 50, 64, 100, 128], memory_steps=[8, 20, 48, 100], inputs=[1, 4, 16, 32, 64],
+              features=[16, 32, 64, 96, 128, 192], units=[8, 16, 24, 32, 48, 64, 100, 128, 256],
+              feed_forward=[64, 128, 256, 512], batch=[1, 4, 8, 16, 32, 64], layers=range(2, 5))
+
+# A layer as castnet and PyTorch spell it, the features of its result, whether a step sees no later one, and whether it
+# sees earlier ones. PyTorch's has `at`, the sequences by name: x, length, memory, memory_length.
 Layer = namedtuple("Layer", "castnet module torch features causal stateful", defaults=(False,))
 
 
@@ -48,7 +56,7 @@ def rotated(x, heads):
 
 
 def attend(f, queries, memory, masks, rotary):
-    """nn.MultiheadAttention's, with scores that masks change."""
+    """nn.MultiheadAttention's, with positions and masks."""
     q, k, v = (F.linear(x, w, b) for x, w, b in zip(
         (queries, memory, memory), f.in_proj_weight.chunk(3),
         f.in_proj_bias.chunk(3) if f.in_proj_bias is not None else (None,) * 3))
@@ -56,12 +64,11 @@ def attend(f, queries, memory, masks, rotary):
     if rotary:
         q, k = rotated(q, heads), rotated(k, heads)
     q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in (q, k, v))
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    added = torch.zeros(len(queries), heads, queries.shape[1], memory.shape[1], dtype=q.dtype)
     for mask in masks:
-        scores = mask(scores)
-    none = (scores == -math.inf).all(-1, keepdim=True)
-    weights = torch.where(none, 0, scores.masked_fill(none, 0).softmax(-1))
-    return f.out_proj((weights @ v).transpose(1, 2).flatten(2))
+        added = mask(added)
+    y = F.scaled_dot_product_attention(q, k, v, None if masks in ([], [causal]) else added, is_causal=masks == [causal])
+    return f.out_proj(y.transpose(1, 2).flatten(2))
 
 
 def causal(scores):
@@ -113,11 +120,12 @@ def attention(r, net):
 
 
 def recurrent(r, net, sequence=True):
-    kind, units = r.choice(["lstm", "gru", "rnn"]), r.choice([1, 3, 4, 8, 16, 20, 33, 64])
+    kind, units = r.choice(["lstm", "gru", "rnn"]), r.choice(net.sizes.units)
     both, layers, bias = r.random() < 0.3, r.choice([1, 1, 2, 3]), r.random() < 0.85
     lengths = r.random() < 0.5
     from_memory = sequence and not both and layers == 1 and r.random() < 0.5
-    cell = f"cn::{kind}<{units}>" + (f".template layers<{layers}>()" if layers > 1 else "") + ("" if bias else ".no_bias()")
+    cell = f"cn::{kind}<{units}>" + (f".template layers<{layers}>()" if layers > 1 else "")
+    cell += "" if bias else ".no_bias()"
     cell = f"cn::bidirectional<{cell}>" if both else cell
     cell += ".return_sequences()" if sequence else ""
     module = getattr(nn, kind.upper())(net.features, units, layers, bias=bias, batch_first=True, bidirectional=both)
@@ -150,7 +158,8 @@ def recurrent(r, net, sequence=True):
 
 def transformer(r, net):
     heads = r.choice([h for h in (1, 2, 3, 4) if net.features % h == 0])
-    units, first, is_causal, decoder = r.choice([5, 16]), r.random() < 0.5, r.random() < 0.5, r.random() < 0.4
+    units, first = r.choice(net.sizes.feed_forward), r.random() < 0.5
+    is_causal, decoder = r.random() < 0.5, r.random() < 0.4
     activation = r.choice(["relu", "gelu"])
     options = f"cn::transformer{{.feed_forward = {units}, .dropout = 0, .norm_first = {str(first).lower()}"
     options += ", .causal = true}" if is_causal and not decoder else "}"
@@ -177,7 +186,7 @@ def transformer(r, net):
 
 def of_steps(r, net):
     """Of each step by itself."""
-    units = r.choice([4, 6, 8, 12, 16])
+    units = r.choice(net.sizes.features)
     name, module, features = r.choice([
         (f"cn::dense<{units}>", lambda: nn.Linear(net.features, units), units),
         ("cn::tanh", nn.Tanh, net.features), ("cn::gelu", nn.GELU, net.features),
@@ -203,7 +212,7 @@ def positions(r, net):
 
 
 def convolution(r, net):
-    filters, kernel, dilation = r.choice([3, 4, 8]), r.choice([1, 2, 3]), r.choice([1, 2])
+    filters, kernel, dilation = r.choice(net.sizes.features), r.choice([1, 2, 3]), r.choice([1, 2])
     module = nn.Conv1d(net.features, filters, kernel, dilation=dilation)
 
     def compute(f, at):
@@ -244,29 +253,30 @@ class Computation(nn.Module):
 
 
 class SequenceNetwork(compare.Network):
-    def __init__(self, seed):
+    def __init__(self, seed, sizes):
         r = random.Random(seed)
         torch.manual_seed(seed)
-        self.steps, self.memory_steps = r.choice([*range(1, 10), 17, 33]), r.choice([*range(1, 8), 20])
+        self.sizes, self.input = sizes, ()
+        self.steps, self.memory_steps = r.choice(sizes.steps), r.choice(sizes.memory_steps)
         self.words = r.random() < 0.4
-        self.features = self.input_features = r.choice([1, 3, 4, 8, 12, 24])
+        self.features = self.input_features = r.choice(sizes.inputs)
         self.memory_features = 0 # until a layer wants some
-        self.batch = r.choice([1, 2, 3, 5, 9])
+        self.batch = r.choice(sizes.batch)
         self.parts, self.residual = [], []
         if self.words:
-            width = r.choice([4, 6, 8])
-            self.add(Layer((f"cn::embedding<{VOCABULARY}, {width}>", "x"), nn.Embedding(VOCABULARY, width),
+            width = r.choice(sizes.features)
+            self.add(Layer((f"cn::embedding<{sizes.words}, {width}>", "x"), nn.Embedding(sizes.words, width),
                            lambda f, at: f(at["x"].squeeze(-1).long()), width, True), False)
         kinds = [attention] * 2 + [recurrent] * 3 + [transformer] * 2 + [of_steps] * 3 + [positions, convolution]
-        for _ in range(r.randint(1, 5)):
+        for _ in range(r.choice(sizes.layers)):
             layer = self.fitting(r, kinds)
             self.add(layer, layer.features == self.features and r.random() < 0.4)
         self.is_sequence = r.random() < 0.6
         if not self.is_sequence:
             self.add(self.fitting(r, [pooling, lambda r, net: recurrent(r, net, False)]), False)
         units = r.choice([1, 2, 5])
-        self.add(Layer((f"cn::dense<{units}>", "x"), nn.Linear(self.features, units), lambda f, at: f(at["x"]), units, True),
-                 False)
+        self.add(Layer((f"cn::dense<{units}>", "x"), nn.Linear(self.features, units), lambda f, at: f(at["x"]), units,
+                       True), False)
         self.output = (self.steps, units) if self.is_sequence else (units,)
         # (a memory of as many steps would be taken step by step, too)
         self.is_causal = (self.is_sequence and self.steps != self.memory_steps and all(part.causal for part in self.parts)
@@ -278,7 +288,7 @@ class SequenceNetwork(compare.Network):
         parts["length"] = torch.randint(1, self.steps + 1, (self.batch, 1)).float()
         parts["memory_length"] = torch.randint(1, self.memory_steps + 1, (self.batch, 1)).float()
         if self.words:
-            parts["x"] = torch.randint(VOCABULARY, (self.batch, self.steps, 1)).float()
+            parts["x"] = torch.randint(sizes.words, (self.batch, self.steps, 1)).float()
         self.x = torch.cat([part.flatten(1) for part in parts.values()], 1)
         self.y = torch.randn(self.batch, *self.output)
         self.torch = Computation(self)
@@ -321,7 +331,7 @@ class SequenceNetwork(compare.Network):
                          f"            return {'x + ' if kept else ''}{call(part)};\n"
                          f"        }}({'l' + str(i - 1) if i else 'words'});\n")
         sizes = {name: math.prod(shape) for name, shape in self.columns.items()}
-        kind, given = ("ids", VOCABULARY) if self.words else ("shape", self.steps)
+        kind, given = ("ids", self.sizes.words) if self.words else ("shape", self.steps)
         given = f"{given}, {self.steps if self.words else self.input_features}"
         memory = f"{self.memory_steps}, {self.memory_features}"
         return (f"#include <castnet/castnet.hpp>\n"
@@ -356,9 +366,9 @@ class SequenceNetwork(compare.Network):
 
     def by_steps(self, sizes, number):
         """The outputs of all steps of each sample, and that after a prefill."""
-        if not self.is_causal:
+        if not self.is_causal or self.sizes is LARGE:
             return "auto by_steps(auto const&, auto const&) { return std::vector<double>{}; }\n"
-        features = sizes["x"] // self.steps
+        features, memory = sizes["x"] // self.steps, sizes["memory"]
         return (f"auto by_steps(auto const& model, auto const& column) {{\n"
                 f"    std::vector<double> outputs;\n"
                 f"    auto const numbers = [&](char const* file, std::size_t size) {{\n"
@@ -366,7 +376,7 @@ class SequenceNetwork(compare.Network):
                 f"        return std::vector<{number}>(all.begin(), all.end());\n"
                 f"    }};\n"
                 f"    auto const x = in_x(column);\n"
-                f'    auto const memory = numbers("memory.bin", {sizes["memory"]});\n'
+                f'    auto const memory = numbers("memory.bin", {memory});\n'
                 f"    auto const lengths = [&](char const* file) {{\n"
                 f"        auto const all = column(file, 1);\n"
                 f"        return std::vector<std::int32_t>(all.begin(), all.end());\n"
@@ -377,11 +387,11 @@ class SequenceNetwork(compare.Network):
                 f"        auto const add = [&](auto const& output) {{\n"
                 f"            outputs.insert(outputs.end(), output.begin(), output.end());\n"
                 f"        }};\n"
-                f"        auto const of_memory = std::span(memory).subspan(n * {sizes['memory']}).template first<{sizes['memory']}>();\n"
+                f"        auto const of_memory = std::span(memory).subspan(n * {memory}).template first<{memory}>();\n"
                 f"        auto const of_sample = std::span(x).subspan(n * {sizes['x']}, {sizes['x']});\n"
                 f"        for (std::size_t t = 0; t < {self.steps}; ++t) {{\n"
-                f"            add(steps.predict(of_sample.subspan(t * {features}).template first<{features}>(), length[n], of_memory,\n"
-                f"                              memory_length[n]));\n"
+                f"            auto const of_step = of_sample.subspan(t * {features}).template first<{features}>();\n"
+                f"            add(steps.predict(of_step, length[n], of_memory, memory_length[n]));\n"
                 f"        }}\n"
                 f"        add(steps.prefill(of_sample, std::span(length).subspan(n, 1), of_memory,\n"
                 f"                          std::span(memory_length).subspan(n, 1)));\n"
@@ -394,13 +404,17 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("first", type=int)
     options.add_argument("end", type=int)
+    options.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
     options.add_argument("--folder", type=Path, default=compare.ROOT / "build/random_sequences")
     given = options.parse_args()
     given.gpu = given.build = given.built = False
     torch.set_num_threads(1)
     wrong = 0
     for seed in range(given.first, given.end):
-        net = SequenceNetwork(seed)
+        net = SequenceNetwork(seed, LARGE if given.time else SMALL)
+        if given.time:
+            compare.print_times(net, given.folder / str(seed), seed, given)
+            continue
         try:
             found = [of for number in ("double", "float")
                      for of in compare.check(net, given.folder / str(seed) / number, number, given)]
