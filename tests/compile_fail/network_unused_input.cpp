@@ -1,5 +1,5 @@
 // An input that nothing depends on.
-// expect: castnet: an input of the network does not reach its outputs
+// expect: castnet: an input of the network does not reach its outputs: leave it out
 // expect: input_is_used<1>
 #include <castnet/castnet.hpp>
 

@@ -1,6 +1,7 @@
 // Tensors as samples, predictions, parameters and data sets.
 #include <castnet/castnet.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
 #include <type_traits>
@@ -18,6 +19,12 @@ using floats = cn::tensor<float, cn::shape<D...>>;
 struct two_inputs {
     constexpr auto operator()(auto a, auto b) const {
         return (a | cn::dense<2>)+(b | cn::dense<2>);
+    }
+};
+
+struct own_image {
+    constexpr auto operator()(auto x) const {
+        return cn::new_parameter<cn::shape<1, 2, 2>>(*x.g, "image", {});
     }
 };
 
@@ -136,4 +143,17 @@ TEST_CASE("tensors of whole numbers are ids where that is said") {
     };
     CHECK(training.evaluate(of(x)).loss() == training.evaluate(copied).loss());
     CHECK_THROWS_AS(training.step(of(wrong)), cn::error);
+}
+
+TEST_CASE("a network of parameters alone is trained, whatever its input") {
+    cn::model<cn::network<own_image{}, cn::input<1>>, cn::policy::cpu, cn::batch<2>> model;
+    auto training = cn::compile(model, cn::mse, cn::sgd{.learning_rate = 1});
+    floats<2, 1> const x = floats<2, 1>::full(NAN);
+    floats<2, 1, 2, 2> const y = cn::sin(floats<2, 1, 2, 2>::arange());
+    for (int step = 0; step < 100; ++step) {
+        training.step(cn::data::of_tensors(x, y));
+    }
+    auto const mean = cn::mean<0>(y);
+    CHECK(allclose(model.get<"image">(), mean));
+    CHECK(allclose(model.predict(x)[1], mean));
 }

@@ -28,15 +28,21 @@ constexpr int first_unused_parameter(graph_view const& g, group_view const& grou
     return result;
 }
 
-// The number of an input that is not read; -1: none.
+// The number of an input that is not read although others are; -1: none. (A network of parameters
+// alone reads no input.)
 constexpr int unused_input(graph_view const& g, group_view const& group) {
     int result = -1;
+    bool reads_inputs = false;
     for (int i = 0; i < g.node_count; ++i) {
-        if (g.nodes[i].kind == op::input && group[i] < 0) {
-            result = g.nodes[i].attribute;
+        if (g.nodes[i].kind == op::input) {
+            if (group[i] < 0) {
+                result = g.nodes[i].attribute;
+            } else {
+                reads_inputs = true;
+            }
         }
     }
-    return result;
+    return reads_inputs ? result : -1;
 }
 
 } // namespace castnet::ir

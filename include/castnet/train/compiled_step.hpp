@@ -37,8 +37,10 @@ struct parameter_name_is_unique {
 };
 template <int Number>
 struct input_is_used {
-    static_assert(Number < 0, "castnet: an input of the network does not reach its outputs; see "
-                              "input_is_used<number>");
+    static_assert(Number < 0,
+                  "castnet: an input of the network does not reach its outputs: leave it out (only "
+                  "a network of parameters alone may ignore its inputs, all of them); see "
+                  "input_is_used<number>");
     static constexpr bool checked = true;
 };
 
