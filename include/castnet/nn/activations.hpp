@@ -7,6 +7,8 @@
 #include <castnet/tensor/mistakes.hpp>
 #include <castnet/tensor/statistics.hpp>
 
+#include <concepts>
+
 namespace castnet {
 
 namespace detail {
@@ -73,6 +75,10 @@ struct log_softmax_layer {
     auto operator()(X const& x, Axis const&) const {
         return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(x);
     }
+    template <std::integral Axis> // log_softmax<0>(x), a mistake: compilers read a comparison
+    constexpr Axis operator<(Axis const& axis) const {
+        return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(axis);
+    }
 };
 inline constexpr log_softmax_layer log_softmax{};
 
@@ -92,6 +98,10 @@ struct softmax_layer {
     template <TensorExpression X, class Axis> // a mistake
     auto operator()(X const& x, Axis const&) const {
         return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(x);
+    }
+    template <std::integral Axis> // softmax<0>(x), a mistake: compilers read a comparison
+    constexpr Axis operator<(Axis const& axis) const {
+        return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(axis);
     }
 };
 inline constexpr softmax_layer softmax{};

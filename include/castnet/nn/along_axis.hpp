@@ -6,6 +6,7 @@
 #include <castnet/core/pad.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/tensor/mistakes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -106,6 +107,12 @@ constexpr auto slice(symbol<S> x) {
     } else {
         return x;
     }
+}
+
+template <auto... Given, Shape S> // a mistake
+    requires(detail::negative<Given> || ...)
+constexpr auto slice(symbol<S> x) {
+    return detail::written_otherwise<counts_from_first<Given...>>(x);
 }
 
 namespace detail {

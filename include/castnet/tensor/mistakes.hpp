@@ -6,6 +6,8 @@
 #include <castnet/core/shape.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 
+#include <concepts>
+
 namespace castnet {
 
 // Classes, so that every compiler prints the text.
@@ -27,8 +29,24 @@ struct works_along_last_axis {
 
 namespace detail {
 
+template <auto Number>
+concept negative = std::signed_integral<decltype(Number)> && Number < 0;
+
+} // namespace detail
+
+template <auto... Given>
+struct counts_from_first {
+    static_assert(!(detail::negative<Given> || ...),
+                  "castnet: slice: axes and positions count from the first, not from the last: "
+                  "x[:, :-1] of five columns is slice<1, 0, 4>(x); see "
+                  "counts_from_first<axis, begin, end>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
 template <class Complaint, class X>
-X written_otherwise(X const& x) {
+constexpr X written_otherwise(X const& x) {
     static_assert(Complaint::checked);
     return x; // after the complaint
 }
@@ -80,6 +98,11 @@ template <size_t... Given, TensorExpression X, class... More>
     requires(sizeof...(Given) < 3 || sizeof...(More) > 0)
 auto slice(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"slice<axis, begin, end>(x)">>(x);
+}
+template <auto... Given, TensorExpression X>
+    requires(detail::negative<Given> || ...)
+auto slice(X const& x) {
+    return detail::written_otherwise<counts_from_first<Given...>>(x);
 }
 template <size_t... Given, TensorExpression X, class... More>
     requires(sizeof...(Given) != 2 || sizeof...(More) > 0)

@@ -9,17 +9,19 @@ namespace castnet {
 
 namespace detail {
 
-template <class Ids, size_t Columns>
+template <class Ids, class Table>
 struct rows_of;
-template <size_t Values, size_t... D, size_t Columns>
-struct rows_of<ids<Values, D...>, Columns> {
+template <size_t Values, size_t... D, size_t Rows, size_t Columns>
+struct rows_of<ids<Values, D...>, shape<Rows, Columns>> {
     using type = row_major_shape<D..., Columns>;
 };
 
 } // namespace detail
 
 template <class Ids, class Table>
-inline constexpr bool rows_exist = false;
+inline constexpr bool gathers_rows = is_ids<Ids> && !is_ids<Table> && Table::rank == 2;
+template <class Ids, class Table>
+inline constexpr bool rows_exist = true;
 template <size_t Values, size_t... D, size_t Rows, size_t Columns>
 inline constexpr bool rows_exist<ids<Values, D...>, shape<Rows, Columns>> = Values <= Rows;
 
@@ -28,18 +30,24 @@ inline constexpr bool rows_exist<ids<Values, D...>, shape<Rows, Columns>> = Valu
 //
 // The gradient with respect to the table is an array of the table's size. Each of its rows is added
 // up by one thread, in the order of samples and positions.
-template <size_t Rows, size_t Columns, size_t Values, size_t... D>
-constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values, D...>> x,
-                           int without_gradient = -1) {
+template <Shape Table, Shape Ids>
+constexpr auto gather_rows(symbol<Table> table, symbol<Ids> x, int without_gradient = -1) {
+    static_assert(gathers_rows<Ids, Table>,
+                  "castnet: gather_rows takes a table of two axes and ids, which are whole "
+                  "numbers: cn::input_ids<values, time>; see gathers_rows<ids, table>");
     static_assert(
-        rows_exist<ids<Values, D...>, shape<Rows, Columns>>,
+        rows_exist<Ids, Table>,
         "castnet: there are ids beyond the rows of the table; see rows_exist<ids, table>");
-    using result = typename detail::rows_of<ids<Values, D...>, Columns>::type;
-    if (ir::node const& n = x.g->nodes[table.id]; n.kind == op::parameter) {
-        x.g->parameters[n.attribute].is_table = true;
+    if constexpr (gathers_rows<Ids, Table>) {
+        if (ir::node const& n = x.g->nodes[table.id]; n.kind == op::parameter) {
+            x.g->parameters[n.attribute].is_table = true;
+        }
+        using result = typename detail::rows_of<Ids, Table>::type;
+        return detail::emit_operation<op::gather_rows, result>(
+            *x.g, without_gradient, {detail::value_id(table), detail::sample_id(x)});
+    } else {
+        return table;
     }
-    return detail::emit_operation<op::gather_rows, result>(
-        *x.g, without_gradient, {detail::value_id(table), detail::sample_id(x)});
 }
 
 // The last axis of x times each row of a table: (time, columns) gives (time, rows).
