@@ -81,6 +81,9 @@ struct language_model {
                cn::shared<"tokens", cn::tied_output<6>>;
     }
 };
+struct own_rows { // of a table that each sample has
+    constexpr auto operator()(auto ids, auto table) const { return cn::gather_rows(table, ids); }
+};
 struct masked { // ids are numbers, too
     constexpr auto operator()(auto x) const {
         auto const counts = cn::reshape<3, 1>(cn::greater(x, 0));
@@ -137,6 +140,23 @@ TEST_CASE("a table may be read several times, and multiplied as a whole") {
     CHECK(layer_run::of<network<language_model{}, input_ids<6, 3>>, true, 4>()
               .parameters()[0]
               .name.text() == "tokens.weight");
+}
+
+TEST_CASE("rows of a table that each sample has") {
+    layer_run r = layer_run::of<network<own_rows{}, input_ids<6, 2, 2>, input<6, 4>>, true, 3>();
+    values const ids = words(12, 6), table = random_values(72, 1), gradient = random_values(48, 2);
+    r.set_input(ids);
+    r.set_input(table, 1);
+    r.set_grad_output(gradient);
+    r.run();
+    values rows(48), sums(72);
+    for (std::size_t i = 0; i < 48; ++i) {
+        std::size_t const at = (i / 16 * 6 + std::size_t(ids[i / 4])) * 4 + i % 4;
+        rows[i] = table[at];
+        sums[at] += gradient[i];
+    }
+    CHECK(r.output() == rows);
+    check::close("gradient", r.grad_input(1), sums, 1e-14);
 }
 
 TEST_CASE("the result and gradient of many samples do not depend on the number of threads") {

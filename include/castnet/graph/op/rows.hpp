@@ -3,7 +3,9 @@
 
 #include <castnet/graph/differentiation.hpp>
 #include <castnet/graph/emit.hpp>
+#include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/rearrange.hpp>
+#include <castnet/graph/op/source.hpp>
 
 namespace castnet {
 
@@ -25,8 +27,20 @@ inline constexpr bool rows_exist = true;
 template <size_t Values, size_t... D, size_t Rows, size_t Columns>
 inline constexpr bool rows_exist<ids<Values, D...>, shape<Rows, Columns>> = Values <= Rows;
 
-// For every id the row of the table with that number: ids (time) give (time, columns). A row may be
-// left without a gradient (-1: none).
+namespace detail {
+
+// Rows of a matrix of the sample itself: the product with a matrix that has a 1 for each id.
+template <Shape Result, size_t Rows, size_t Columns, class Ids>
+constexpr auto rows_of_sample(symbol<shape<Rows, Columns>> table, symbol<Ids> x) {
+    auto const chosen =
+        equal(channel_index<shape<Rows>>(*x.g), reshaped(x, shape<Ids::count, 1>{}));
+    return reshaped(matmul(chosen, table), Result{});
+}
+
+} // namespace detail
+
+// For every id the row of the table with that number: ids (time) give (time, columns). A row of a
+// table that all samples share may be left without a gradient (-1: none).
 //
 // The gradient with respect to the table is an array of the table's size. Each of its rows is added
 // up by one thread, in the order of samples and positions.
@@ -39,10 +53,14 @@ constexpr auto gather_rows(symbol<Table> table, symbol<Ids> x, int without_gradi
         rows_exist<Ids, Table>,
         "castnet: there are ids beyond the rows of the table; see rows_exist<ids, table>");
     if constexpr (gathers_rows<Ids, Table>) {
-        if (ir::node const& n = x.g->nodes[table.id]; n.kind == op::parameter) {
+        using result = typename detail::rows_of<Ids, Table>::type;
+        ir::node const n = x.g->nodes[table.id];
+        if (n.size.sample) {
+            return detail::rows_of_sample<result>(table, x);
+        }
+        if (n.kind == op::parameter) {
             x.g->parameters[n.attribute].is_table = true;
         }
-        using result = typename detail::rows_of<Ids, Table>::type;
         return detail::emit_operation<op::gather_rows, result>(
             *x.g, without_gradient, {detail::value_id(table), detail::sample_id(x)});
     } else {
