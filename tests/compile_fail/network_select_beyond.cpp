@@ -1,5 +1,5 @@
 // Four steps have no fifth.
-// expect: castnet: select.. or x.i. of a symbol: the axis has no such position
+// expect: castnet: select.., take.. or x.i. of a symbol: the axis has no such position
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,6 +1,7 @@
 // Gradients of functions of tensors beside finite differences and closed forms.
 #include <castnet/castnet.hpp>
 
+#include <array>
 #include <cmath>
 #include <doctest/doctest.h>
 
@@ -94,6 +95,26 @@ TEST_CASE("the maximum of numbers with NaN is NaN") {
     CHECK(cn::grad(of_rows, x)(1, 0) == 1);
 }
 
+TEST_CASE("a product has a gradient where elements are 0") {
+    CHECK(cn::array_equal(cn::grad([](auto x) { return cn::prod(x); }, vector{3, 0, 2}),
+                          vector{0, 6, 0}));
+    CHECK(cn::array_equal(cn::grad([](auto x) { return cn::prod(x); }, vector{0, 0, 2}),
+                          vector::zeros()));
+}
+
+TEST_CASE("the largest elements are different ones, of equal and infinite ones the first") {
+    auto const values = [](auto x, auto by) {
+        return cn::dot(cn::largest<3>(x).values, by) + cn::dot(cn::largest<3>(x).indices, by);
+    };
+    vector const by{1, 10, 100};
+    CHECK(cn::value_and_grad(values, vector{2, 5, 5}, by).value == 255 + 21);
+    CHECK(cn::array_equal(cn::grad(values, vector{2, 5, 5}, by), vector{100, 1, 10}));
+    auto const places = [](auto x, auto by_place) {
+        return cn::dot(cn::largest<3>(x).indices, by_place) + 0 * cn::sum(cn::exp(x));
+    };
+    CHECK(cn::value_and_grad(places, vector{-INFINITY, -INFINITY, 1}, by).value == 102);
+}
+
 TEST_CASE("gradients through functions of matrices") {
     auto const gram = [](auto m) {
         auto const product = cn::matmul(cn::transpose(m), m); // of symbols alone
@@ -125,6 +146,16 @@ TEST_CASE("gradients along axes of tensors with three") {
     check([](auto t) { return cn::sum(cn::sin(t) * cn::mean<0>(t * t)); }, x);
     check([](auto t) { return cn::sum(cn::exp(cn::cumsum(t)) * t); }, x);
     check([](auto t) { return cn::sum(cn::square(t) * cn::roll<1>(t, -1)); }, x);
+    check([](auto t) { return cn::sum(cn::square(cn::prod<1>(t) + 1)); }, x);
+    check([](auto t) { return cn::sum(cn::square(cn::prod<2, 0>(t, cn::keepdims)) * t); }, x);
+    check([](auto t) { return cn::norm(cn::take<1>(t, std::array{2, 0, 1, 2}) + 1); }, x);
+    check([](auto t) { return cn::norm(cn::take<2>(t, std::array{3}) + cn::prod(t)); }, x);
+    check(
+        [](auto t) {
+            auto const [values, indices] = cn::largest<3>(t);
+            return cn::sum(cn::exp(values) * (indices + 1));
+        },
+        x);
 }
 
 TEST_CASE("places and axes of symbols are those of tensors") {

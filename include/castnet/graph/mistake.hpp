@@ -113,7 +113,7 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::padding_beyond_rows,
                   "castnet: embedding: padding_idx() is a row of the table, counted from 0");
     static_assert(Found != mistake::position_beyond_axis,
-                  "castnet: select() or x[i] of a symbol: the axis has no such position");
+                  "castnet: select(), take() or x[i] of a symbol: the axis has no such position");
     static_assert(Found != mistake::joins_cell_and_outside,
                   "castnet: the cell of a scan joins a value from outside the loop with one of the "
                   "step, by concat() or the like: give it to the loop as a carry that the cell "

@@ -9,6 +9,7 @@
 #include <castnet/tensor/mistakes.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -237,6 +238,35 @@ struct reverse_layer {
 template <size_t Axis>
 inline constexpr reverse_layer<Axis> reverse{};
 
+namespace detail {
+
+// Neighbouring positions of an axis, from `begin` to before `end`.
+struct run_of_positions {
+    size_t begin, end;
+};
+
+// These positions of x, Count in all, one run after another.
+template <size_t Axis, size_t Count, class S>
+constexpr auto joined_runs(symbol<S> x, run_of_positions const* runs, int count) {
+    using rows = rows_along<S, Axis>;
+    using result = resized<S, Axis, Count>;
+    ir::graph& g = *x.g;
+    int const all = seen_as_rows<Axis>(x);
+    ir::list<int> parts;
+    for (int i = 0; i < count; ++i) {
+        ir::node n;
+        n.kind = op::slice;
+        n.attribute = static_cast<int>(runs[i].begin * rows::inner);
+        n.size = {true, rows::rows, static_cast<int>((runs[i].end - runs[i].begin) * rows::inner)};
+        n.in[n.operands++] = all;
+        parts.push(g.push(n));
+    }
+    int const together = joined<shape<size_t(rows::rows), 1>>(g, parts.data(), count);
+    return symbol<result>{&g, seen_as(g, together, ir::space_of<result>)};
+}
+
+} // namespace detail
+
 // Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
 // comes in at the other (PyTorch's and NumPy's roll).
 template <size_t Axis, Shape S>
@@ -244,29 +274,55 @@ constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
     static_assert(tensor_has_axis<S, Axis>,
                   "castnet: roll: the tensor has no such axis; see tensor_has_axis<shape, axis>");
     if constexpr (tensor_has_axis<S, Axis>) {
-        using rows = detail::rows_along<S, Axis>;
         constexpr auto extent = static_cast<std::ptrdiff_t>(S::extent[Axis]);
-        std::ptrdiff_t const first = (extent - shift % extent) % extent;
+        auto const first = static_cast<size_t>((extent - shift % extent) % extent);
         if (first == 0) {
             return x;
         }
-        ir::graph& g = *x.g;
-        int const all = detail::seen_as_rows<Axis>(x);
-        auto const part = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
-            ir::node n;
-            n.kind = op::slice;
-            n.attribute = static_cast<int>(from) * static_cast<int>(rows::inner);
-            n.size = {true, rows::rows,
-                      static_cast<int>(to - from) * static_cast<int>(rows::inner)};
-            n.in[n.operands++] = all;
-            return g.push(n);
-        };
-        int parts[] = {part(first, extent), part(0, first)};
-        int const rolled = detail::joined<shape<size_t(rows::rows), 1>>(g, parts, 2);
-        return {&g, detail::seen_as(g, rolled, ir::space_of<S>)};
+        detail::run_of_positions const runs[] = {{first, S::extent[Axis]}, {0, first}};
+        return detail::joined_runs<Axis, S::extent[Axis]>(x, runs, 2);
     } else {
         return x;
     }
+}
+
+// The positions of an axis that `ids` names, which are the same for all samples:
+// take<0>(x, std::array{2, 0, 2}), as numpy.take. (gather_rows takes ids of each sample.)
+template <size_t Axis, Shape S, std::integral Id, size_t Count>
+constexpr auto take(symbol<S> x, std::array<Id, Count> const& ids) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: take: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    static_assert(Count > 0, "castnet: take: there are no positions");
+    if constexpr (tensor_has_axis<S, Axis> && Count > 0) {
+        detail::run_of_positions runs[Count]{};
+        int last = -1;
+        for (Id const id : ids) {
+            bool const right = std::cmp_greater_equal(id, 0) && std::cmp_less(id, S::extent[Axis]);
+            x.g->expect(right, mistake::position_beyond_axis);
+            size_t const place = right ? static_cast<size_t>(id) : 0;
+            if (last < 0 || runs[last].end != place) {
+                runs[++last] = {place, place};
+            }
+            ++runs[last].end;
+        }
+        return detail::joined_runs<Axis, Count>(x, runs, last + 1);
+    } else {
+        return x;
+    }
+}
+
+template <class Ids>
+struct takes_positions {
+    static_assert(detail::never<Ids>,
+                  "castnet: take of a symbol: the positions are known while compiling, take<0>(x, "
+                  "std::array{2, 0}); rows by the ids of each sample are cn::gather_rows(x, ids); "
+                  "see takes_positions<type found>");
+    static constexpr bool checked = true;
+};
+template <size_t Axis, Shape S, class Ids> // a mistake
+constexpr auto take(symbol<S> x, Ids const&) {
+    static_assert(takes_positions<Ids>::checked);
+    return x;
 }
 
 } // namespace castnet

@@ -1,13 +1,15 @@
 // Functions of tensors (castnet/tensor/) for symbols, under the same names: reductions along axes,
-// products with vectors, transposition, diagonals. So a function that is written once computes with
-// tensors and is differentiated (train/grad.hpp). They are not for images, whose axes mean
-// something else.
+// products with vectors, transposition, diagonals, products and largest elements along axes. So a
+// function that is written once computes with tensors and is differentiated (train/grad.hpp). They
+// are not for images, whose axes mean something else.
 #pragma once
 
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/axis_reductions.hpp>
+#include <castnet/tensor/order.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace castnet {
@@ -185,6 +187,85 @@ constexpr auto diag(symbol<S> x) {
 template <class S>
 constexpr auto trace(symbol<S> x) {
     return sum(diagonal(x));
+}
+
+namespace detail {
+
+// The products of rows, half by half, so that their gradients need no division.
+template <size_t Rows, size_t Count>
+constexpr auto products_of_rows(symbol<shape<Rows, Count>> x) {
+    if constexpr (Count == 1) {
+        return x;
+    } else {
+        constexpr size_t half = Count / 2;
+        auto const pairs = slice<1, 0, half>(x) * slice<1, half, 2 * half>(x);
+        if constexpr (Count == 2 * half) {
+            return products_of_rows(pairs);
+        } else {
+            return products_of_rows(concatenate<1>(pairs, slice<1, 2 * half, Count>(x)));
+        }
+    }
+}
+
+} // namespace detail
+
+// The product of all elements, or of those along axes.
+template <class S>
+constexpr symbol<shape<>> prod(symbol<S> x) {
+    return reshaped(detail::products_of_rows(reshaped(x, shape<1, S::count>{})), shape<>{});
+}
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto prod(symbol<S> x, Keep... keep) {
+    static_assert(detail::axes_to_reduce<S, Axes...>::checked);
+    if constexpr (!can_reduce_axes<S, Axes...>) {
+        return x;
+    } else {
+        constexpr auto kept = detail::some_axes<S, false, Axes...>();
+        using result = decltype(detail::kept_shape<S>(kept));
+        auto const rows =
+            reshaped(detail::reduced_last(x, kept, detail::some_axes<S, true, Axes...>()),
+                     shape<result::count, S::count / result::count>{});
+        return detail::kept_or_dropped<Axes...>(reshaped(detail::products_of_rows(rows), result{}),
+                                                x, keep...);
+    }
+}
+
+template <class S, size_t Count>
+inline constexpr bool has_largest =
+    S::rank > 0 && !channels_first<S> && Count > 0 && Count <= channels_of<S>;
+
+// The largest elements along the last axis and their positions, in descending order, of equal ones
+// the first one first (torch.topk): auto const [values, indices] = largest<2>(x). A derivative
+// takes positions for constants. Each element takes a pass over the axis.
+template <size_t Count, class S>
+constexpr auto largest(symbol<S> x) {
+    static_assert(has_largest<S, Count>,
+                  "castnet: largest needs at least one element and no more than the last axis has, "
+                  "of a tensor that is no image; see has_largest<shape, count>");
+    if constexpr (has_largest<S, Count>) {
+        using one = with_channels<S, 1>;
+        auto const numbers = channel_index<shape<channels_of<S>>>(*x.g);
+        // What has been found is less than all others, infinite ones, too.
+        auto rest = maximum(stop_gradient(x), std::numeric_limits<float>::lowest());
+        symbol<one> values[Count], places[Count];
+        for (size_t k = 0; k < Count; ++k) {
+            places[k] = reshaped(argmax_channels(rest), one{});
+            auto const found = equal(numbers, places[k]);
+            values[k] = reshaped(sum_channels(where(found, x, 0)), one{});
+            rest = where(found, -std::numeric_limits<double>::infinity(), rest);
+        }
+        return [&]<size_t... K>(std::index_sequence<K...>) {
+            if constexpr (Count == 1) {
+                return largest_values<symbol<one>, symbol<one>>{values[0], places[0]};
+            } else {
+                using all = symbol<with_channels<S, Count>>;
+                return largest_values<all, all>{concat(values[K]...), concat(places[K]...)};
+            }
+        }(std::make_index_sequence<Count>{});
+    } else {
+        return largest_values<symbol<S>, symbol<S>>{x, x};
+    }
 }
 
 } // namespace castnet

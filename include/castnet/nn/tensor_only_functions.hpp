@@ -34,10 +34,6 @@ template <Symbol X>
 constexpr auto argsort(X x) {
     return detail::refused<"argsort">(x);
 }
-template <size_t K, Symbol X>
-constexpr auto largest(X x) {
-    return detail::refused<"largest">(x);
-}
 template <Symbol X>
 constexpr auto unique(X x) {
     return detail::refused<"unique">(x);
@@ -50,10 +46,6 @@ template <Symbol X, class Mask>
 constexpr auto masked_select(X x, Mask const&) {
     return detail::refused<"masked_select">(x);
 }
-template <size_t... Axes, Symbol X>
-constexpr auto prod(X x) {
-    return detail::refused<"prod">(x);
-}
 template <size_t... Axes, Symbol X, class... Keep>
 constexpr auto any(X x, Keep const&...) {
     return detail::refused<"any">(x);
@@ -61,10 +53,6 @@ constexpr auto any(X x, Keep const&...) {
 template <size_t... Axes, Symbol X, class... Keep>
 constexpr auto all(X x, Keep const&...) {
     return detail::refused<"all">(x);
-}
-template <size_t Axis, Symbol X, class Ids>
-constexpr auto take(X x, Ids const&) {
-    return detail::refused<"take">(x);
 }
 template <size_t Axis, Symbol X, class Ids>
 constexpr auto take_along_axis(X x, Ids const&) {

@@ -8,6 +8,8 @@
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/views.hpp>
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,12 @@ auto take(X const& x, Ids const& ids) {
         x, detail::chosen<Id>{detail::raw(all.data())});
     using shape_type = decltype(detail::axis_replaced<Axis, S>(typename Ids::shape_type{}));
     return std::move(found).template as<shape_type>();
+}
+
+// The same by ids in an array: take<0>(x, std::array{2, 0, 2}).
+template <size_t Axis, TensorExpression X, std::integral Id, size_t Count>
+auto take(X const& x, std::array<Id, Count> const& ids) {
+    return take<Axis>(x, tensor_view<Id const, shape<Count>>{ids.data()});
 }
 
 // For each place of `ids` the element that has its number along an axis, and otherwise the same
