@@ -27,6 +27,7 @@
 #include <castnet/nn/depthwise_conv2d.hpp>
 #include <castnet/nn/dice.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/einsum.hpp>
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>

@@ -40,6 +40,11 @@ void check(F const& f, X const& x, More const&... more) {
     CHECK(cn::allclose(cn::hvp(f, v, x, more...), tensor_difference(slope, x, v), 1e-6, 1e-7));
 }
 
+template <cn::fixed_string Text>
+struct sines_of_einsum {
+    constexpr auto operator()(auto... x) const { return cn::sum(cn::sin(cn::einsum<Text>(x...))); }
+};
+
 matrix const a{{0.3, -0.2, 0.7}, {1.1, 0.4, -0.6}, {-0.9, 0.5, 0.2}, {0.1, -1.3, 0.8}};
 vector const w{0.4, -1.2, 0.9};
 
@@ -156,6 +161,28 @@ TEST_CASE("gradients along axes of tensors with three") {
             return cn::sum(cn::exp(values) * (indices + 1));
         },
         x);
+}
+
+TEST_CASE("sums of products by einsum") {
+    using cube = cn::tensor<double, cn::shape<2, 3, 4>>;
+    using square = cn::tensor<double, cn::shape<3, 3>>;
+    cube const x = cn::random_normal<double, cn::shape<2, 3, 4>>(3);
+    square const s = cn::random_normal<double, cn::shape<3, 3>>(4);
+    check(sines_of_einsum<"bij -> jbi">{}, x);
+    check(sines_of_einsum<"bij->i">{}, x);
+    check(sines_of_einsum<"ii->i">{}, s);
+    check(sines_of_einsum<"bij,bkj->bik">{}, x, cube(cn::cos(x)));
+    check(sines_of_einsum<"bij,bij->ij">{}, x, cube(cn::cos(x)));
+    check(sines_of_einsum<"bij,ki->kjb">{}, x, s);
+    check(sines_of_einsum<"ki,bij->bjk">{}, s, x);
+    check(sines_of_einsum<"bij,ii->bj">{}, x, s);
+    check(sines_of_einsum<"i,j->ji">{}, w, vector(cn::cos(w)));
+    check(sines_of_einsum<"bij,ki,k->bj">{}, x, s, w);
+    check(sines_of_einsum<"iik,bij,k->bj">{},
+          cn::tensor<double, cn::shape<3, 3, 3>>(cn::expand_dims<2>(s) * s), x, w);
+    check(sines_of_einsum<"bij,bij->">{}, x, cube(cn::cos(x)));
+    check(sines_of_einsum<"ii->">{}, s);
+    check(sines_of_einsum<"i,ij,j->">{}, w, s, vector(cn::cos(w)));
 }
 
 TEST_CASE("places and axes of symbols are those of tensors") {

@@ -102,9 +102,5 @@ template <Symbol A, Symbol B>
 constexpr auto solve(A a, B b) {
     return detail::refused<"solve">(a, b);
 }
-template <fixed_string Text, Symbol First, Symbol... More>
-constexpr auto einsum(First x, More... more) {
-    return detail::refused<"einsum">(x, more...);
-}
 
 } // namespace castnet

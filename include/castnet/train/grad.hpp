@@ -18,6 +18,7 @@
 
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/graph/grad.hpp>
+#include <castnet/nn/einsum.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 #include <castnet/nn/tensor_only_functions.hpp>
