@@ -80,6 +80,32 @@ struct moving_mean { // of a sequence of numbers: the sum and how many there are
 };
 // [/carries]
 
+// [matrix]
+template <std::size_t Keys, std::size_t Values>
+struct fast_weights { // S_t = S_(t-1) + k (v - k S_(t-1)), read as k S_t
+    template <std::size_t... Row>
+    static constexpr auto outer(auto k, auto v, std::index_sequence<Row...>) {
+        return cn::concat((k[Row] * v)...);
+    }
+    template <std::size_t... Row>
+    static constexpr auto product(auto k, auto s, std::index_sequence<Row...>) {
+        return ((k[Row] * cn::slice<0, Row * Values, (Row + 1) * Values>(s)) + ...);
+    }
+    constexpr auto operator()(auto x) const {
+        constexpr auto rows = std::make_index_sequence<Keys>{};
+        auto const keys = x | cn::dense<Keys> | cn::softmax;
+        auto const values = x | cn::dense<Values>;
+        auto const cell = [=](auto x_t, auto s) {
+            auto const k = cn::slice<0, 0, Keys>(x_t);
+            auto const v = cn::slice<0, Keys, Keys + Values>(x_t);
+            auto const now = s + outer(k, v - product(k, s, rows), rows);
+            return cn::carry(now).output(product(k, now, rows));
+        };
+        return cn::scan(cn::concat(keys, values), cn::shape<Keys * Values>{}, cell).outputs;
+    }
+};
+// [/matrix]
+
 // [attentive]
 struct attentive_decoder { // what each step reads of the keys depends on the step before
     constexpr auto operator()(auto x, auto keys) const {
@@ -172,6 +198,8 @@ TEST_CASE("sequences of the guide") {
           3 * 32 * (8 + 32 + 2) + 2 * 4 * 16 * (32 + 16 + 2) + 32 + 1);
     CHECK(sentiment_network::parameter_count == 4 * 64 * (32 + 64 + 2) + 64 * 2 + 2);
     CHECK(translation::parameter_count == 2 * 4 * 24 * (6 + 24 + 2) + 24 * 20 + 20);
+    using memory = cn::network<fast_weights<6, 3>{}, cn::input<9, 5>>;
+    CHECK(memory::parameter_count == 6 * (5 + 1) + 3 * (5 + 1));
     CHECK(decoder_network::parameter_count == 4 * 8 * (8 + 1) + 8 * (8 + 1));
     CHECK(cn::sequential<cn::input<10, 4>, leaky>::parameter_count ==
           32 + 32 * (4 + 1) + 32 * (32 + 1));

@@ -233,6 +233,44 @@ struct gates_by_split { // by the functions for any axis, of a step and of a car
     }
 };
 
+// A state that is a matrix (fast weights), as a vector of its rows, and unrolled as it is.
+template <std::size_t... Row>
+constexpr auto rows_of_outer(auto k, auto v, std::index_sequence<Row...>) {
+    return cn::concat((k[Row] * v)...);
+}
+template <std::size_t Columns, std::size_t... Row>
+constexpr auto product_with_rows(auto k, auto s, std::index_sequence<Row...>) {
+    return ((k[Row] * cn::slice<0, Row * Columns, (Row + 1) * Columns>(s)) + ...);
+}
+struct matrix_in_rows {
+    constexpr auto operator()(auto x, auto start) const {
+        constexpr auto rows = std::make_index_sequence<3>{};
+        return cn::scan(x, start,
+                        [=](auto x_t, auto s) {
+                            auto const k = cn::slice<0, 0, 3>(x_t);
+                            auto const v = cn::slice<0, 3, 5>(x_t);
+                            auto const seen = product_with_rows<2>(k, s, rows);
+                            auto const now = s + rows_of_outer(k, v - seen, rows);
+                            return cn::carry(now).output(product_with_rows<2>(k, now, rows));
+                        })
+            .outputs;
+    }
+};
+struct matrix_unrolled {
+    constexpr auto operator()(auto x, auto start) const {
+        auto s = start | cn::reshape<3, 2>;
+        auto const step = [&](std::size_t t) {
+            auto const x_t = cn::select<0>(x, t);
+            auto const k = cn::slice<0, 0, 3>(x_t);
+            auto const v = cn::slice<0, 3, 5>(x_t);
+            s = s + cn::outer(k, v - cn::matmul(k, s));
+            return cn::matmul(k, s);
+        };
+        auto const a = step(0), b = step(1), c = step(2), d = step(3);
+        return cn::stack<0>(a, b, c, d);
+    }
+};
+
 struct constant_carry { // does not depend on the step before, nor on the sequence
     constexpr auto operator()(auto x, auto outside) const {
         auto const result = cn::scan(x, shape<2>{}, [&](auto x_t, auto h) {
@@ -275,6 +313,15 @@ TEST_CASE("a carry that does not change is what every step reads") {
         check::close("gradient by an input", a.grad_input(i), b.grad_input(i), 1e-14);
     }
     differentiate<context_as_carry{}, input<5, 2>, input<4>>();
+}
+
+TEST_CASE("a state may be a matrix, as a vector of its rows") {
+    auto const a = run_at_random<matrix_in_rows{}, 7, input<4, 5>, input<6>>();
+    auto const b = run_at_random<matrix_unrolled{}, 7, input<4, 5>, input<6>>();
+    check::close("output", a.output(), b.output(), 1e-13);
+    for (std::size_t i = 0; i < 2; ++i) {
+        check::close("gradient by an input", a.grad_input(i), b.grad_input(i), 1e-13);
+    }
 }
 
 TEST_CASE("gradients of cells of one's own") {

@@ -121,7 +121,8 @@ struct network_has_no_mistake {
     static_assert(
         Found != mistake::cell_of_scan,
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
-        "element-wise functions, dense layers, dropout, concat, slice, split and reductions; "
+        "element-wise functions, dense layers, dropout, concat, slice, split and reductions; a "
+        "matrix that it carries is a vector of its rows, one after another; "
         "apply everything else to the whole sequence before or after scan, or, where it needs what "
         "the cell carries, as the attention of a decoder may, write the loop as a for loop of C++ "
         "over split<0, steps>(x), whose layers are shared<name, layer>");
