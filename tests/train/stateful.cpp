@@ -341,6 +341,11 @@ TEST_CASE("what has no time is given with each step") {
         CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));
         steps.reset();
     }
+    auto const y = steps.predict(numbers{x[0], x[1]}, start, gain);
+    CHECK(double(y[0]) == doctest::Approx(double(all[0])));
+    CHECK_THROWS_WITH_AS(steps.predict(x, start, gain),
+                         doctest::Contains("a step of input 0 has 12 numbers, expected 2"),
+                         cn::error);
     steps.prefill(x, start, gain);
     CHECK(double(steps.output<0>()[0]) == doctest::Approx(double(all[3 * (length - 1)])));
     CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));

@@ -21,8 +21,8 @@ struct step_inputs_fit {
     static_assert(
         detail::never<Given...>,
         "castnet: stateful_predictor::predict takes one step of each input of the "
-        "network: an array, or a span of fixed length, of as many numbers of the model's element "
-        "type as a step has, std::int32_t for ids; see step_inputs_fit<types given...>");
+        "network: a vector, array or span of as many numbers of the model's element type as a step "
+        "has, std::int32_t for ids; see step_inputs_fit<types given...>");
     static constexpr bool checked = true;
 };
 
@@ -97,8 +97,9 @@ public:
     }
 
     // Takes one step of each input and returns the first output, which is there until the next
-    // call. A step of a single number may be given as a number. Throws castnet::error for an id
-    // that the input does not allow, and after the last of most_steps.
+    // call. A step is a vector, array or span; one of a single number may be given as a number.
+    // Throws castnet::error for a vector of another size, for an id that the input does not allow,
+    // and after the last of most_steps.
     template <class... Steps>
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
@@ -172,9 +173,17 @@ private:
         return all;
     }
 
+    // Of a size that the compiler knows, or not.
+    template <size_t Input, class Step>
+    static constexpr bool is_array =
+        std::is_convertible_v<Step const&, std::span<number<Input> const, input_size<Input>>>;
+    template <size_t Input, class Step>
+    static constexpr bool is_vector =
+        std::is_convertible_v<Step const&, std::span<number<Input> const>> &&
+        requires(Step const& x) { requires decltype(std::span{x})::extent == std::dynamic_extent; };
     template <size_t Input, class Step>
     static constexpr bool is_step =
-        std::is_convertible_v<Step const&, std::span<number<Input> const, input_size<Input>>> ||
+        is_array<Input, Step> || is_vector<Input, Step> ||
         (input_size<Input> == 1 && std::is_convertible_v<Step const&, number<Input>>);
     template <class... Steps, size_t... I>
     static constexpr bool takes(std::index_sequence<I...>) {
@@ -248,7 +257,11 @@ private:
         if constexpr (std::is_convertible_v<Step const&, number<Input>>) {
             *to = T(number<Input>(step));
         } else {
-            std::span<number<Input> const, input_size<Input>> const from = step;
+            std::span<number<Input> const> const from = step;
+            if (is_vector<Input, Step> && from.size() != input_size<Input>) {
+                throw error({"castnet: stateful_predictor: a step of input ", Input, " has ",
+                             from.size(), " numbers, expected ", input_size<Input>});
+            }
             for (size_t i = 0; i < input_size<Input>; ++i) {
                 to[i] = T(from[i]);
             }
