@@ -1,9 +1,11 @@
+#include <castnet/data/generated.hpp>
 #include <castnet/data/sampling.hpp>
 #include <castnet/data/subset.hpp>
 
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <set>
+#include <string>
 
 using namespace castnet;
 using namespace castnet::data;
@@ -139,6 +141,17 @@ TEST_CASE("a sample that a subset does not have is an error") {
     CHECK_THROWS_WITH_AS((subset{numbered(5), {5}}),
                          "castnet: data::subset: found sample number 5, expected one below 5",
                          castnet::error);
+}
+
+TEST_CASE("more samples than memory has room for the numbers of are refused") {
+    auto const zero = [](size_t, auto x) { x[0] = 0; };
+    for (int const bits : {60, 61, 63}) {
+        size_t const samples = size_t{1} << bits;
+        auto const endless = generated<shape<1>, shape<1>>(samples, zero, zero);
+        CHECK_THROWS_WITH_AS(take(endless, samples - 1),
+                             Contains(("numbers of " + std::to_string(samples - 1)).c_str()),
+                             castnet::error);
+    }
 }
 
 TEST_CASE("samples are drawn anew for every epoch") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/room_for.hpp>
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/data_contract.hpp>
@@ -13,7 +14,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -82,8 +82,10 @@ public:
             [&](auto const& data) {
                 std::array<T*, sizeof...(Outputs)> to;
                 size_t n = 0;
-                ((all[n] = room_for(data.size(), output<Outputs>::count), to[n] = all[n].data(),
-                  ++n),
+                ((all[n] =
+                      room_for<T>(data.size(), output<Outputs>::count, "predict",
+                                  "predict some of them at a time, such as data::take(data, 1000)"),
+                  to[n] = all[n].data(), ++n),
                  ...);
                 predict_all<Outputs...>(data, to);
             },
@@ -115,22 +117,6 @@ public:
 
 private:
     static constexpr auto const& plan() { return Model::prediction_plan; }
-
-    // Throws castnet::error where there is not enough memory.
-    [[gnu::noinline]] static std::vector<T> room_for(size_t samples, size_t numbers_each) {
-        std::vector<T> room;
-        try {
-            if (samples > room.max_size() / numbers_each) {
-                throw std::bad_alloc{};
-            }
-            room.resize(samples * numbers_each);
-        } catch (std::bad_alloc const&) {
-            throw error({"castnet: predict: not enough memory for the outputs of ", samples,
-                         " samples; predict some of them at a time, such as data::take(data, "
-                         "1000)"});
-        }
-        return room;
-    }
 
     // Calls f with the samples as a data set.
     template <class F, class... Inputs>
