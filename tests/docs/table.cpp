@@ -110,6 +110,13 @@ struct parts {
         return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled);
     }
 };
+struct edges {
+    constexpr auto operator()(auto h, auto ids) const {
+        auto const ends = gather_rows(h, ids) * take<0>(h, std::array{2, 0});
+        return outputs(ends, largest<2>(h).values, einsum<"ij,kj->ik">(h, h));
+    }
+};
+using ends_of_edges = network<edges{}, input<5, 3>, input_ids<5, 2>>;
 struct repeated_vector {
     constexpr auto operator()(auto x) const { return broadcast_to<7, 64>(x); }
 };
@@ -202,6 +209,7 @@ TEST_CASE("tables of the guide") {
     CHECK(sequences::parameter_count > 0);
     CHECK(text_layers::parameter_count > 0);
     CHECK(parts_of_words::parameter_count == 20'000 * 64);
+    CHECK(ends_of_edges::parameter_count == 0);
     std::vector<std::vector<int>> const texts{{1, 2}, {3}};
     CHECK(data::pad_sequences<200>(texts).lengths.size() == 2);
     CHECK(graph_of_sequence::parameter_count == 0);

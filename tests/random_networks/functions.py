@@ -67,6 +67,10 @@ def along_axis(r, shape, kind):
                with_extent(shape, axis, end - begin), kind)
     yield Step(f"x * {text} + 0.1", lambda x: x * first(x) + 0.1, shape, kind)
     yield Step(f"cn::flip<{axis}>(x)", lambda x: x.flip(dim), shape, kind)
+    shift, ids = r.randint(-extent, extent), [r.randrange(extent) for _ in range(r.randint(1, 4))]
+    yield Step(f"cn::roll<{axis}>(x, {shift})", lambda x: x.roll(shift, dim), shape, kind)
+    yield Step(f"cn::take<{axis}>(x, std::array{{{numbers(ids)}}})", lambda x: x.index_select(dim, torch.tensor(ids)),
+               with_extent(shape, axis, len(ids)), kind)
     yield Step(f"cn::pad<{axis}, {before}, {after}>(x)", lambda x: padded(x, 0), longer, kind)
     yield Step(f"cn::pad<{axis}, {before}, {after}>(x, 0.5)", lambda x: padded(x, 0.5), longer, kind)
     yield Step(f"x | cn::replication_pad<{axis}, 1, 2>", lambda x: border(x, "replication"),
@@ -118,6 +122,19 @@ def reductions(r, shape, kind):
     yield Step(f"cn::{name}<{numbers(axes)}>(x, cn::keepdims)", lambda x: reduce(x, dims, keepdim=True), ones, kind)
     yield Step(f"x * cn::{name}<{numbers(axes)}>(x, cn::keepdims)", lambda x: x * reduce(x, dims, keepdim=True), shape,
                kind)
+    def product(x, keepdim):
+        x = torch.sigmoid(x) + 0.5
+        for dim in reversed(dims):
+            x = x.prod(dim, keepdim=keepdim)
+        return x
+    multiplied = f"cn::prod<{numbers(axes)}>(cn::sigmoid(x) + 0.5"
+    if kept:
+        yield Step(f"{multiplied})", lambda x: product(x, False), kept, kind)
+    yield Step(f"{multiplied}, cn::keepdims)", lambda x: product(x, True), ones, kind)
+    count = r.randint(1, shape[-1])
+    yield Step(f"[&] {{ auto const [v, i] = cn::largest<{count}>(x); return v + 0.1 * i; }}()",
+               lambda x: x.topk(count).values + 0.1 * x.topk(count).indices, (*shape[:-1], count), kind)
+    yield Step("0.1 * cn::cumsum(x)", lambda x: 0.1 * x.cumsum(-1), shape, kind)
     axis = axes[0]
     yield Step(f"x + 0.01 * cn::argmax<{axis}>(x, cn::keepdims)",
                lambda x: x + 0.01 * x.argmax(axis + 1, keepdim=True).to(x), shape, kind)
@@ -155,6 +172,24 @@ def products(r, shape, kind):
         yield Step("cn::diagonal(x)", lambda x: torch.diagonal(x, dim1=1, dim2=2), (min(shape),), kind)
 
 
+def sums_of_products(r, shape, kind):
+    names = "ijklm"[:len(shape)]
+    others = "".join(r.choice([a, a.upper()]) for a in names)
+    extents = dict(zip(names + others, shape * 2))
+
+    def some(letters):
+        letters = sorted(letters)
+        return "".join(r.sample(letters, r.randint(1, len(letters))))
+    one, two = some(names), some({*names, *others})
+    yield Step(f'0.3 * cn::einsum<"{names}->{one}">(x)', lambda x: 0.3 * torch.einsum(f"b{names}->b{one}", x),
+               tuple(extents[a] for a in one), kind)
+    yield Step(f'0.3 * cn::einsum<"{names},{others}->{two}">(x, cn::cos(x))',
+               lambda x: 0.3 * torch.einsum(f"z{names},z{others}->z{two}", x, torch.cos(x)),
+               tuple(extents[a] for a in two), kind)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        yield Step('cn::einsum<"ii->i">(x)', lambda x: torch.einsum("bii->bi", x), shape[:1], kind)
+
+
 def of_images(r, shape, kind):
     weights = f"x | cn::global_avg_pool{len(shape) - 1}d | cn::reshape<{shape[0]}>"
     alone = "shape" if kind == "image" else "volume"
@@ -175,7 +210,7 @@ def factors(r, count):
     return tuple(extents)
 
 
-FAMILIES = {"rows": [along_axis, of_elements, reductions, of_axes, products],
+FAMILIES = {"rows": [along_axis, of_elements, reductions, of_axes, products, sums_of_products],
             "image": [along_axis, of_elements, of_images], "volume": [along_axis, of_elements, of_images]}
 
 
