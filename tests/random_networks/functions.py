@@ -133,7 +133,7 @@ def reductions(r, shape, kind):
     yield Step(f"{multiplied}, cn::keepdims)", lambda x: product(x, True), ones, kind)
     count = r.randint(1, shape[-1])
     yield Step(f"[&] {{ auto const [v, i] = cn::largest<{count}>(x); return v + 0.1 * i; }}()",
-               lambda x: x.topk(count).values + 0.1 * x.topk(count).indices, (*shape[:-1], count), kind)
+               lambda x: x.topk(count).values + 0.1 * x.topk(count).indices.to(x), (*shape[:-1], count), kind)
     yield Step("0.1 * cn::cumsum(x)", lambda x: 0.1 * x.cumsum(-1), shape, kind)
     axis = axes[0]
     yield Step(f"x + 0.01 * cn::argmax<{axis}>(x, cn::keepdims)",
