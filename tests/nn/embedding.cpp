@@ -9,6 +9,7 @@
 #include "harness.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cn = castnet;
 using check::layer_run, check::random_values, check::values;
@@ -84,6 +85,9 @@ struct language_model {
 struct own_rows { // of a table that each sample has
     constexpr auto operator()(auto ids, auto table) const { return cn::gather_rows(table, ids); }
 };
+struct own_products {
+    constexpr auto operator()(auto x, auto table) const { return cn::times_rows(x, table); }
+};
 struct masked { // ids are numbers, too
     constexpr auto operator()(auto x) const {
         auto const counts = cn::reshape<3, 1>(cn::greater(x, 0));
@@ -157,6 +161,22 @@ TEST_CASE("rows of a table that each sample has") {
     }
     CHECK(r.output() == rows);
     check::close("gradient", r.grad_input(1), sums, 1e-14);
+}
+
+TEST_CASE("products with the rows of a table that each sample has") {
+    layer_run r = layer_run::of<network<own_products{}, input<2, 4>, input<3, 4>>, true, 3>();
+    values const x = random_values(24, 1), table = random_values(36, 2);
+    r.set_input(x);
+    r.set_input(table, 1);
+    r.run();
+    values expected(18);
+    for (std::size_t i = 0; i < 18; ++i) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            expected[i] += x[i / 3 * 4 + k] * table[(i / 6 * 3 + i % 3) * 4 + k];
+        }
+    }
+    check::close("output", r.output(), expected, 1e-14);
+    check::against_finite_differences(std::move(r));
 }
 
 TEST_CASE("the result and gradient of many samples do not depend on the number of threads") {

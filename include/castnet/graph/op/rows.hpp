@@ -40,7 +40,8 @@ constexpr auto rows_of_sample(symbol<shape<Rows, Columns>> table, symbol<Ids> x)
 } // namespace detail
 
 // For every id the row of the table with that number: ids (time) give (time, columns). A row of a
-// table that all samples share may be left without a gradient (-1: none).
+// table that all samples share may be left without a gradient (-1: none). Of a table that each
+// sample has it is a product, so its numbers are finite.
 //
 // The gradient with respect to the table is an array of the table's size. Each of its rows is added
 // up by one thread, in the order of samples and positions.
@@ -73,6 +74,10 @@ template <Shape S, size_t Rows, size_t Columns>
     requires(S::rank > 0 && !channels_first<S> && channels_of<S> == Columns)
 constexpr auto times_rows(symbol<S> x, symbol<shape<Rows, Columns>> table) {
     ir::graph& g = *x.g;
+    if (g.nodes[table.id].size.sample) {
+        auto const rows = reshaped(x, shape<pixels_of<S>, Columns>{});
+        return reshaped(matmul_transposed(rows, table), with_channels<S, Rows>{});
+    }
     // As a product reads a weight: its memory is that of an image with a channel for each row.
     ir::axes const turned{
         2, {static_cast<int>(Rows), static_cast<int>(Columns)}, memory_order::channels_last};
