@@ -1,6 +1,6 @@
 // Sums of products by Einstein's convention for symbols, einsum<"ij,jk->ik">(a, b), as for tensors
-// (tensor/einsum.hpp). Computed by matmul where two operands have letters that are summed over, and
-// others; of more operands in pairs from the first on.
+// (tensor/einsum.hpp). Two operands are multiplied by matmul where letters are summed over and
+// others stay; more operands are multiplied one after another.
 #pragma once
 
 #include <castnet/nn/tensor_functions.hpp>
