@@ -39,6 +39,8 @@ Layer = namedtuple("Layer", "castnet module torch features causal stateful", def
 
 def call(layer):
     name, *arguments = layer.castnet
+    if not arguments:
+        return name
     return f"{name}({', '.join(arguments)})" + (".outputs" if name.endswith(".with_state") else "")
 
 
@@ -156,6 +158,54 @@ def recurrent(r, net, sequence=True):
     return Layer((cell, x, *more), module, compute, 2 * units if both else units, not both, True)
 
 
+# Cells of a scan, as castnet and PyTorch spell them: of a step's product x with a weight and a state h, f is the layers.
+Cell = namedtuple("Cell", "castnet torch states")
+CELLS = [Cell("cn::tanh(x + (h | cn::named<\"back\", cn::dense<{u}>>))", lambda f, x, h: ((x + f.back(h)).tanh(),) * 2,
+              1),
+         Cell("cn::carry(0.8 * h + cn::sin(x)).output(x * h)", lambda f, x, h: (x * h, 0.8 * h + x.sin()), 1),
+         Cell("cn::carry(cn::silu(x + h - cn::mean(h)), 0.5 * c + h).output(c - x)",
+              lambda f, x, h, c: (c - x, F.silu(x + h - h.mean(-1, keepdim=True)), 0.5 * c + h), 2),
+         Cell("cn::carry(cn::where(x > h, x, 0.9 * h), cn::tanh(h | cn::named<\"back\", cn::dense<{u}>.no_bias()>) + c)"
+              ".output(cn::sigmoid(c) * h)",
+              lambda f, x, h, c: (c.sigmoid() * h, torch.where(x > h, x, 0.9 * h), f.back(h).tanh() + c), 2)]
+
+
+class CellLayers(nn.Module):
+    def __init__(self, features, units, back, bias):
+        super().__init__()
+        self.into = nn.Linear(features, units)
+        if back:
+            self.back = nn.Linear(units, units, bias)
+
+
+def scan(r, net):
+    """A loop with a cell."""
+    cell, units = r.choice(CELLS), r.choice(net.sizes.features)
+    backward, lengths = r.random() < 0.3, r.random() < 0.5
+    module = CellLayers(net.features, units, "back" in cell.castnet, "no_bias" not in cell.castnet)
+
+    def compute(f, at):
+        into = f.into(at["x"])
+        samples, steps = into.shape[:2]
+        used = counts(at["length"], steps) if lengths else torch.ones(samples, steps, dtype=torch.bool)
+        state = [torch.zeros(samples, units, dtype=into.dtype) for _ in range(cell.states)]
+        outputs = [None] * steps
+        for t in reversed(range(steps)) if backward else range(steps):
+            y, *after = cell.torch(f, into[:, t], *state)
+            now = used[:, t, None]
+            outputs[t] = torch.where(now, y, 0)
+            state = [torch.where(now, new, old) for new, old in zip(after, state)]
+        return torch.stack(outputs, 1)
+    steps = 'x | cn::named<"into", cn::dense<' + str(units) + ">>"
+    steps = f"cn::with_lengths({steps}, length)" if lengths else steps
+    steps = f"cn::backward({steps})" if backward else steps
+    zeros = ", ".join([f"cn::shape<{units}>{{}}"] * cell.states)
+    names = ", ".join(["auto x", "auto h", "auto c"][:1 + cell.states])
+    body = cell.castnet.replace("{u}", str(units))
+    return Layer((f"cn::scan({steps}, {zeros}, []({names}) {{ return {body}; }}).outputs",), module, compute, units,
+                 not backward, True)
+
+
 def transformer(r, net):
     heads = r.choice([h for h in (1, 2, 3, 4) if net.features % h == 0])
     units, first = r.choice(net.sizes.feed_forward), r.random() < 0.5
@@ -267,7 +317,7 @@ class SequenceNetwork(compare.Network):
             width = r.choice(sizes.features)
             self.add(Layer((f"cn::embedding<{sizes.words}, {width}>", "x"), nn.Embedding(sizes.words, width),
                            lambda f, at: f(at["x"].squeeze(-1).long()), width, True), False)
-        kinds = [attention] * 2 + [recurrent] * 3 + [transformer] * 2 + [of_steps] * 3 + [positions, convolution]
+        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [recurrent, of_steps, positions, convolution]
         for _ in range(r.choice(sizes.layers)):
             layer = self.fitting(r, kinds)
             self.add(layer, layer.features == self.features and r.random() < 0.4)
