@@ -2,6 +2,7 @@
 #include <castnet/core/arctangent.hpp>
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
+#include <castnet/core/gamma.hpp>
 #include <castnet/core/hyperbolic.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/power.hpp>
@@ -400,4 +401,86 @@ TEST_CASE_TEMPLATE("remainders are those of the C library, bit by bit", T, float
         }
     }
     CHECK(different == 0);
+}
+
+namespace {
+
+struct lgamma_function {
+    template <class T>
+    static T of(T x) {
+        return elementary::lgamma(x);
+    }
+};
+struct digamma_function {
+    template <class T>
+    static T of(T x) {
+        return elementary::digamma(x);
+    }
+};
+struct trigamma_function {
+    template <class T>
+    static T of(T x) {
+        return elementary::trigamma(x);
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("the logarithm of gamma and its derivatives", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    constexpr T infinity = limits::infinity();
+    constexpr double some = sizeof(T) == sizeof(float) ? 1e-7 : 1e-14;
+    std::mt19937_64 random(1);
+    std::vector<T> x, logarithm, first, second;
+    for (int i = 0; i < 20'000; ++i) {
+        double const u = std::ldexp(double(random() >> 11), -53);
+        x.push_back(static_cast<T>(i % 3 == 0 ? 10 * u : i % 3 == 1 ? std::exp(80 * u) : -20 * u));
+    }
+    for (auto* y : {&logarithm, &first, &second}) {
+        y->resize(x.size());
+    }
+    in_vectors<lgamma_function>(x.data(), logarithm.data(), x.size());
+    in_vectors<digamma_function>(x.data(), first.data(), x.size());
+    in_vectors<trigamma_function>(x.data(), second.data(), x.size());
+
+    std::size_t different = 0;
+    double worst = 0, worst_step = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        different += std::size_t(!same(logarithm[i], alone<lgamma_function>(x[i]))) +
+                     std::size_t(!same(first[i], alone<digamma_function>(x[i]))) +
+                     std::size_t(!same(second[i], alone<trigamma_function>(x[i])));
+        double const at = x[i], exact = std::lgamma(at), size = std::fmax(1, std::fabs(exact));
+        worst = std::fmax(worst, std::fabs(double(logarithm[i]) - exact) / size);
+        // f(x + 1) = f(x) + 1 / x or - 1 / x^2
+        double const up = at + 1, inverse = 1 / at;
+        double const from = elementary::digamma(at), to = elementary::digamma(up);
+        double const bend = elementary::trigamma(at), after = elementary::trigamma(up);
+        double const lost = 1e-16 * (1 + std::fabs(bend) * std::fabs(at)); // of x + 1
+        worst_step = std::fmax(worst_step, std::fabs(to - from - inverse) /
+                                               (std::fabs(from) + std::fabs(inverse) + lost));
+        worst_step =
+            std::fmax(worst_step, std::fabs(after - bend + inverse * inverse) / (bend + 1) -
+                                      1e-15 * std::fabs(at) * std::sqrt(bend));
+    }
+    CHECK(different == 0);
+    CHECK(worst <= some);
+    CHECK(worst_step <= 1e-14);
+
+    for (T const pole : {T(0), T(-0.0), T(-1), T(-20), limits::lowest(), -infinity}) {
+        CHECK(alone<lgamma_function>(pole) == infinity);
+    }
+    for (T const pole : {T(-1), T(-20), -infinity}) {
+        CHECK(std::isnan(alone<digamma_function>(pole)));
+    }
+    CHECK(alone<digamma_function>(T(0)) == -infinity);
+    CHECK(alone<digamma_function>(T(-0.0)) == infinity);
+    CHECK(alone<trigamma_function>(T(0)) == infinity);
+    CHECK(alone<lgamma_function>(infinity) == infinity);
+    CHECK(alone<digamma_function>(infinity) == infinity);
+    CHECK(alone<trigamma_function>(infinity) == 0);
+    CHECK(std::isnan(alone<lgamma_function>(limits::quiet_NaN())));
+    CHECK(std::isnan(alone<digamma_function>(limits::quiet_NaN())));
+    CHECK(std::isnan(elementary::polygamma(T(2), T(-1.5))));
+    CHECK(std::isnan(elementary::polygamma(T(0), T(1))));
+    CHECK(std::isnan(elementary::polygamma(T(1.5), T(1))));
 }

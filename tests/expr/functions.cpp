@@ -42,12 +42,15 @@ double input(fn f, int index, std::uint32_t random) {
     double const x = points[random % 12];
     bool const positive = f == fn::log || f == fn::log1p || f == fn::sqrt || f == fn::rsqrt ||
                           f == fn::inverse_deviation || (f == fn::pow && index == 0) ||
-                          (f == fn::elu && index == 1);
+                          (f == fn::elu && index == 1) || f == fn::lgamma || f == fn::digamma ||
+                          f == fn::polygamma;
     bool const truth = f == fn::where && index == 0;
     bool const sine = f == fn::asin || f == fn::acos || f == fn::atanh;
     bool const divisor =
         (f == fn::fmod || f == fn::remainder) && index == 1; // of no whole quotient
+    bool const order = f == fn::polygamma && index == 0;
     return sine             ? x / 8
+           : order          ? 1 + random % 2
            : f == fn::acosh ? 1.1 + std::fabs(x)
            : divisor        ? 1.37 * x
            : positive       ? std::fabs(x)
@@ -171,6 +174,14 @@ TEST_CASE("known values") {
         {"remainder", castnet::remainder(7, -4), -1},
         {"cos", castnet::cos(1.0), 0.5403023058681398},
         {"erf", castnet::erf(1.0), 0.8427007929497149},
+        {"lgamma", castnet::lgamma(0.5), 0.5723649429247001},
+        {"lgamma", castnet::lgamma(-1.5), 0.860047015376481},
+        {"digamma", castnet::digamma(1.0), -0.5772156649015329},
+        {"digamma", castnet::digamma(-0.5), 0.03648997397857652},
+        {"polygamma", castnet::polygamma(1, 1.0), 1.6449340668482264},
+        {"polygamma", castnet::polygamma(1, -0.5), 8.934802200544679},
+        {"polygamma", castnet::polygamma(2, 1.0), -2.404113806319189},
+        {"polygamma", castnet::polygamma(3, 0.5), 97.40909103400244},
         {"relu", relu(-2.0) + relu(3.0), 3},
         {"relu6", relu6(7.0) + relu6(-1.0) + relu6(2.0), 8},
         {"leaky_relu", function<fn::leaky_relu>::value(-2.0, 0.1), -0.2},

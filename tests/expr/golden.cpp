@@ -101,6 +101,7 @@ TEST_CASE("functions of one number") {
     of_one<fn::acosh>("acosh");
     of_one<fn::atanh>("atanh");
     of_one<fn::erf>("erf");
+    of_one<fn::lgamma>("lgamma"); // whose derivative is digamma
 }
 
 TEST_CASE("activations") {

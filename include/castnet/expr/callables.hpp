@@ -54,6 +54,9 @@ inline constexpr elementwise<fn::atanh> atanh{};
 inline constexpr elementwise<fn::fmod> fmod{};
 inline constexpr elementwise<fn::remainder> remainder{};
 inline constexpr elementwise<fn::erf> erf{};
+inline constexpr elementwise<fn::lgamma> lgamma{};
+inline constexpr elementwise<fn::digamma> digamma{};
+inline constexpr elementwise<fn::polygamma> polygamma{};
 
 inline constexpr elementwise<fn::relu> relu{};
 inline constexpr elementwise<fn::relu6> relu6{};

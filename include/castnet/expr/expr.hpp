@@ -6,6 +6,7 @@
 #include <castnet/expr/callables.hpp>
 #include <castnet/expr/compare.hpp>
 #include <castnet/expr/function.hpp>
+#include <castnet/expr/gamma.hpp>
 #include <castnet/expr/hyperbolic.hpp>
 #include <castnet/expr/logistic_loss.hpp>
 #include <castnet/expr/math.hpp>

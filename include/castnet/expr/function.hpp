@@ -60,6 +60,8 @@ enum class fn : std::uint8_t {
     sinh, cosh, asinh, acosh, atanh,
     // remainder.hpp
     fmod, remainder,
+    // gamma.hpp
+    lgamma, digamma, polygamma,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };
