@@ -26,6 +26,14 @@ template <std::size_t Axis, std::ptrdiff_t Shift>
 struct rolled {
     constexpr auto operator()(auto x) const { return cn::roll<Axis>(x, Shift); }
 };
+template <std::size_t Axis, std::size_t Times>
+struct repeated {
+    constexpr auto operator()(auto x) const { return cn::repeat_interleave<Axis, Times>(x); }
+};
+template <std::size_t... Times>
+struct tiled {
+    constexpr auto operator()(auto x) const { return cn::tile<Times...>(x); }
+};
 template <std::size_t Axis>
 struct joined { // with a part of itself
     constexpr auto operator()(auto x) const {
@@ -127,6 +135,7 @@ void all_along() {
         [](index at) { return at[Axis] = X::extent[Axis] - 1 - at[Axis], at; });
     moves<X, rolled<Axis, 1>{}>(
         [](index at) { return at[Axis] = (at[Axis] + X::extent[Axis] - 1) % X::extent[Axis], at; });
+    moves<X, repeated<Axis, 3>{}>([](index at) { return at[Axis] /= 3, at; });
     moves<X, joined<Axis>{}>([](index at) {
         if (at[Axis] == X::extent[Axis]) {
             at[Axis] = 1;
@@ -161,6 +170,27 @@ TEST_CASE("parts of tensors along every axis") {
 TEST_CASE("an axis is rolled by any number of positions") {
     moves<shape<5, 2>, rolled<0, -12>{}>([](auto at) { return at[0] = (at[0] + 2) % 5, at; });
     moves<shape<5, 2>, rolled<0, 10>{}>([](auto at) { return at; });
+}
+
+TEST_CASE("a tensor several times along its axes") {
+    auto const tiles = []<class X, std::size_t... Times>() {
+        moves<X, tiled<Times...>{}>([](auto at) {
+            for (std::size_t i = 0; i < X::rank; ++i) {
+                at[i] %= X::extent[i];
+            }
+            return at;
+        });
+    };
+    tiles.operator()<shape<5>, 3>();
+    tiles.operator()<shape<4, 3>, 2, 1>();
+    tiles.operator()<shape<4, 3>, 2, 3>();
+    tiles.operator()<row_major_shape<2, 4, 3>, 1, 2, 3>();
+    tiles.operator()<shape<2, 4, 3>, 2, 1, 2>(); // an image
+    using symbol = cn::symbol<shape<2, 4, 3>>;
+    static_assert(
+        std::is_same_v<decltype(cn::tile<2, 1, 2>(symbol{}))::shape_type, shape<4, 4, 6>>);
+    static_assert(std::is_same_v<decltype(cn::repeat_interleave<1, 2>(symbol{}))::shape_type,
+                                 shape<2, 8, 3>>);
 }
 
 TEST_CASE("a number around a tensor") {

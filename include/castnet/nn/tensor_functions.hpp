@@ -1,7 +1,7 @@
 // Functions of tensors (castnet/tensor/) for symbols, under the same names: reductions along axes,
-// products with vectors, transposition, diagonals, products and largest elements along axes. So a
-// function that is written once computes with tensors and is differentiated (train/grad.hpp). They
-// are not for images, whose axes mean something else.
+// products with vectors, transposition, repetition, diagonals, products and largest elements along
+// axes. So a function that is written once computes with tensors and is differentiated
+// (train/grad.hpp). They are not for images, whose axes mean something else.
 #pragma once
 
 #include <castnet/nn/along_axis.hpp>
@@ -84,6 +84,73 @@ constexpr auto broadcast_to(symbol<S> x) {
                   "that have one element; see can_broadcast_to<shape found, shape wanted>");
     if constexpr (can_broadcast_to<S, result>) {
         return detail::map_broadcast<fn::add, result>(*x.g, x, 0);
+    } else {
+        return x;
+    }
+}
+
+namespace detail {
+
+// Parts of so many elements, in their logical order, each `Times` times.
+template <size_t Times, size_t Part, class To, class S>
+constexpr symbol<To> repeat_parts(symbol<S> x) {
+    constexpr size_t parts = S::count / Part;
+    auto const apart = reshaped(x, row_major_shape<parts, 1, Part>{});
+    return reshaped(broadcast_to<parts, Times, Part>(apart), To{});
+}
+
+// The elements of the axes from this one on
+template <class S, size_t Axis>
+inline constexpr size_t elements_from = [] {
+    size_t count = 1;
+    for (size_t i = Axis; i < S::rank; ++i) {
+        count *= S::extent[i];
+    }
+    return count;
+}();
+
+template <size_t Axis, size_t Times, size_t... More, class S>
+constexpr auto tile_from(symbol<S> x) {
+    using longer = resized<S, Axis, Times * S::extent[Axis]>;
+    auto const tiled = repeat_parts<Times, elements_from<S, Axis>, longer>(x);
+    if constexpr (sizeof...(More) > 0) {
+        return tile_from<Axis + 1, More...>(tiled);
+    } else {
+        return tiled;
+    }
+}
+
+} // namespace detail
+
+template <size_t Times>
+inline constexpr bool repeats_at_least_once = Times > 0;
+template <class S, size_t... Times>
+inline constexpr bool tiles_every_axis = sizeof...(Times) == S::rank && S::rank > 0 &&
+                                         ((Times > 0) && ...);
+
+// Each position of an axis so many times, one after the other (PyTorch's repeat_interleave): heads
+// of keys and values that several heads of queries share.
+template <size_t Axis, size_t Times, class S>
+constexpr auto repeat_interleave(symbol<S> x) {
+    static_assert(tensor_has_axis<S, Axis>, "castnet: repeat_interleave: the tensor has no such "
+                                            "axis; see tensor_has_axis<shape, axis>");
+    static_assert(repeats_at_least_once<Times>, "castnet: repeat_interleave repeats at least once");
+    if constexpr (tensor_has_axis<S, Axis> && repeats_at_least_once<Times>) {
+        using longer = detail::resized<S, Axis, Times * S::extent[Axis]>;
+        return detail::repeat_parts<Times, detail::elements_from<S, Axis + 1>, longer>(x);
+    } else {
+        return x;
+    }
+}
+
+// The tensor so many times along each axis, one number for each, as numpy.tile.
+template <size_t... Times, class S>
+constexpr auto tile(symbol<S> x) {
+    static_assert(tiles_every_axis<S, Times...>,
+                  "castnet: tile needs a number, at least 1, for "
+                  "each axis; see tiles_every_axis<shape, times...>");
+    if constexpr (tiles_every_axis<S, Times...>) {
+        return detail::tile_from<0, Times...>(x);
     } else {
         return x;
     }

@@ -58,14 +58,6 @@ template <size_t Axis, Symbol X, class Ids>
 constexpr auto take_along_axis(X x, Ids const&) {
     return detail::refused<"take_along_axis">(x);
 }
-template <size_t... Times, Symbol X>
-constexpr auto tile(X x) {
-    return detail::refused<"tile">(x);
-}
-template <size_t Axis, size_t Times, Symbol X>
-constexpr auto repeat_interleave(X x) {
-    return detail::refused<"repeat_interleave">(x);
-}
 template <Symbol X, class... More>
 constexpr auto allclose(X x, More const&...) {
     return detail::refused<"allclose">(x);
