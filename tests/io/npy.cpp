@@ -38,9 +38,28 @@ TEST_CASE("arrays of every type and order of bytes") {
     auto const truth =
         read(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", {1, 0, 1}));
     CHECK(truth.as<float>() == std::vector<float>{1, 0, 1});
+    auto const half = read(npy("{'descr': '<f2', 'fortran_order': False, 'shape': (4,), }",
+                               {0x00, 0x3c, 0x01, 0x00, 0x00, 0xfc, 0xff, 0xfb}));
+    CHECK(half.type == io::dtype::f16);
+    CHECK(half.as<float>() ==
+          std::vector<float>{1, 0x1p-24F, -std::numeric_limits<float>::infinity(), -65504});
     auto const one = read(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (), }", {7}));
     CHECK(one.shape.empty());
     CHECK(one.as<int>() == std::vector<int>{7});
+}
+
+TEST_CASE("arrays in Fortran order are read row by row") {
+    auto const of = [](std::string const& type, std::string const& shape, io::bytes elements) {
+        return read(
+            npy("{'descr': '" + type + "', 'fortran_order': True, 'shape': " + shape + ", }",
+                elements));
+    };
+    CHECK(of("|u1", "(2, 3)", {1, 4, 2, 5, 3, 6}).as<int>() == std::vector<int>{1, 2, 3, 4, 5, 6});
+    CHECK(of("|u1", "(2, 2, 3)", {0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11}).as<int>() ==
+          std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+    CHECK(of(">i2", "(2, 2)", {0, 1, 0, 3, 0, 2, 0, 4}).as<int>() == std::vector<int>{1, 2, 3, 4});
+    CHECK(of("|u1", "(3,)", {1, 2, 3}).as<int>() == std::vector<int>{1, 2, 3});
+    CHECK(of("<f4", "(0, 3)", {}).as<float>().empty());
 }
 
 TEST_CASE("numbers are read as other types as far as these have them") {
@@ -128,16 +147,13 @@ TEST_CASE("what is wrong is said") {
         refusal([] { read(bytes_of("PK\3\4 and more")); }) ==
         "castnet: x.npy: byte 0: this is not a .npy file of version 1, 2 or 3, but a ZIP archive: "
         "read it with read_npz");
-    CHECK(said("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }") ==
-          "castnet: x.npy: found elements of NumPy's type \"<f2\", expected booleans, integers, or "
-          "floats of 4 or 8 bytes; convert them with array.astype('float32')");
+    CHECK(said("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }") ==
+          "castnet: x.npy: found elements of NumPy's type \"<c8\", expected booleans, integers, or "
+          "floats of 2, 4 or 8 bytes; convert them with array.astype('float32')");
     CHECK(
         said("{'descr': '\033f4', 'fortran_order': False, 'shape': (1,), }") ==
         "castnet: x.npy: found elements of NumPy's type \"\\x1bf4\", expected booleans, integers, "
-        "or floats of 4 or 8 bytes; convert them with array.astype('float32')");
-    CHECK(said("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }") ==
-          "castnet: x.npy: the array is in Fortran order, expected rows one after the other; save "
-          "np.ascontiguousarray(array)");
+        "or floats of 2, 4 or 8 bytes; convert them with array.astype('float32')");
     CHECK(said("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") != "(accepted)");
     CHECK(said("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }") ==
           "castnet: x.npy: the header is for more than 2^64 bytes; the file is damaged");

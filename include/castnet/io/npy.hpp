@@ -8,10 +8,13 @@
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/detail/shown.hpp>
 #include <castnet/io/dtype.hpp>
+#include <castnet/io/widen.hpp>
 
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 namespace castnet::io {
 
@@ -43,6 +46,8 @@ struct npy_array {
             return converted<T, std::uint64_t>();
         case dtype::i64:
             return converted<T, std::int64_t>();
+        case dtype::f16:
+            return converted<T, std::uint16_t>(detail::float_of_half);
         case dtype::f32:
             return converted<T, float>();
         default: // no other type is read
@@ -51,12 +56,13 @@ struct npy_array {
     }
 
 private:
-    template <class T, class From>
-    std::vector<T> converted() const {
+    template <class T, class From, class Value = std::identity>
+    std::vector<T> converted(Value value = {}) const {
         std::vector<T> values(data.size() / sizeof(From));
         for (size_t i = 0; i < values.size(); ++i) {
-            From element;
-            std::memcpy(&element, data.data() + i * sizeof(From), sizeof(From));
+            From stored;
+            std::memcpy(&stored, data.data() + i * sizeof(From), sizeof(From));
+            auto const element = value(stored);
             if (!is_in_range<T>(element)) {
                 throw error({"castnet: npy_array::as: element ", i, " is ", element,
                              ", beyond the range of the type that it is read as"});
@@ -154,9 +160,10 @@ private:
 constexpr struct {
     char const* code; // without the order of bytes
     dtype type;
-} npy_types[] = {{"b1", dtype::boolean}, {"u1", dtype::u8},  {"i1", dtype::i8},  {"u2", dtype::u16},
-                 {"i2", dtype::i16},     {"u4", dtype::u32}, {"i4", dtype::i32}, {"u8", dtype::u64},
-                 {"i8", dtype::i64},     {"f4", dtype::f32}, {"f8", dtype::f64}};
+} npy_types[] = {{"b1", dtype::boolean}, {"u1", dtype::u8},  {"i1", dtype::i8},
+                 {"u2", dtype::u16},     {"i2", dtype::i16}, {"u4", dtype::u32},
+                 {"i4", dtype::i32},     {"u8", dtype::u64}, {"i8", dtype::i64},
+                 {"f2", dtype::f16},     {"f4", dtype::f32}, {"f8", dtype::f64}};
 
 [[gnu::noinline]] inline dtype npy_type(std::string_view descr, std::string const& file) {
     constexpr std::string_view orders = "<>=|";
@@ -167,14 +174,36 @@ constexpr struct {
         }
     }
     throw file_error(file, {"found elements of NumPy's type ", shown(descr),
-                            ", expected booleans, integers, or floats of 4 or 8 bytes; convert "
-                            "them with array.astype('float32')"});
+                            ", expected booleans, integers, or floats of 2, 4 or 8 bytes; "
+                            "convert them with array.astype('float32')"});
+}
+
+// Elements in column-major (Fortran) order, the first axis innermost, in row-major order.
+[[gnu::noinline]] inline bytes rows_of(bytes const& columns, std::span<size_t const> shape,
+                                       size_t size) {
+    std::vector<size_t> step(shape.size()), index(shape.size());
+    for (size_t axis = 0, next = size; axis < shape.size(); next *= shape[axis++]) {
+        step[axis] = next;
+    }
+    bytes rows(columns.size());
+    size_t from = 0;
+    for (size_t to = 0; to < rows.size(); to += size) {
+        std::memcpy(rows.data() + to, columns.data() + from, size);
+        for (size_t axis = shape.size(); axis-- > 0;) {
+            from += step[axis];
+            if (++index[axis] < shape[axis]) {
+                break;
+            }
+            from -= std::exchange(index[axis], 0) * step[axis];
+        }
+    }
+    return rows;
 }
 
 } // namespace detail
 
-// The array in a file. Throws file_error unless the header is valid, the order is row-major (C) and
-// exactly as many bytes follow as the header announces.
+// The array in a file. Throws file_error unless the header is valid and exactly as many bytes
+// follow as it announces.
 [[gnu::noinline]] inline npy_array read_npy(source& in) {
     unsigned char magic[8];
     in.fill(magic, "the NumPy header");
@@ -192,16 +221,16 @@ constexpr struct {
                                     in.file()};
     std::string_view const descr = header.text_of("descr");
     npy_array array{detail::npy_type(descr, in.file()), header.sizes("shape"), {}};
-    if (header.is_true("fortran_order") && array.shape.size() > 1) {
-        throw file_error(in.file(), "the array is in Fortran order, expected rows one after the "
-                                    "other; save np.ascontiguousarray(array)");
-    }
+    bool const by_columns = header.is_true("fortran_order") && array.shape.size() > 1;
     size_t count = 0;
     if (!byte_count(array.type, array.shape, count)) {
         throw file_error(in.file(), "the header is for more than 2^64 bytes; the file is damaged");
     }
     array.data = in.take(count, "the elements");
     in.check_end("the elements");
+    if (by_columns) {
+        array.data = detail::rows_of(array.data, array.shape, size_of(array.type));
+    }
     bool const big = descr[0] == '>';
     if (big != (std::endian::native == std::endian::big) && descr[0] != '|' && descr[0] != '=') {
         size_t const each = size_of(array.type);
