@@ -226,8 +226,8 @@ constexpr struct {
     if (!byte_count(array.type, array.shape, count)) {
         throw file_error(in.file(), "the header is for more than 2^64 bytes; the file is damaged");
     }
-    array.data = in.take(count, "the elements");
-    in.check_end("the elements");
+    array.data = in.take(count, "the array");
+    in.check_end("the array");
     if (by_columns) {
         array.data = detail::rows_of(array.data, array.shape, size_of(array.type));
     }
