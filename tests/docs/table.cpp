@@ -21,12 +21,13 @@ struct scaled_tanh {
 };
 
 using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>.init(he_normal),
-                          batch_norm, relu, conv2d<32, 3, conv{.groups = 4}>.no_bias(),
-                          leaky_relu.slope(0.2), max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>,
-                          upsample2d<2>, conv2d<32, 3, conv{.stride = 2, .padding = 1}>,
-                          elu.alpha(0.5), flatten, dropout<0.5>, dense<24>.l2(1e-4), gelu,
-                          gelu_tanh, reshape<4, 6>, flatten, named<"head", dense<64>>, silu, selu,
-                          softplus, frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
+                          batch_norm, relu, conv2d<32, size2{1, 3}, conv{.padding = size2{0, 1}}>,
+                          conv2d<32, 3, conv{.groups = 4}>.no_bias(), leaky_relu.slope(0.2),
+                          max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>,
+                          conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
+                          dropout<0.5>, dense<24>.l2(1e-4), gelu, gelu_tanh, reshape<4, 6>, flatten,
+                          named<"head", dense<64>>, silu, selu, softplus,
+                          frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
                           repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
 using of_images = sequential<
@@ -45,7 +46,8 @@ using of_volumes =
                conv_transpose3d<32, 2, conv_transpose3{.stride = 2}>, avg_pool3d<2>,
                upsample3d<2>.trilinear(), global_avg_pool3d>;
 using rest_of_volumes =
-    sequential<input<1, 8, 8, 8>, conv3d<32, 3, conv3{.dilation = size3{1, 2, 2}}>,
+    sequential<input<1, 8, 8, 8>, conv3d<32, size3{1, 3, 3}, conv3{.padding = size3{0, 1, 1}}>,
+               conv3d<32, 3, conv3{.dilation = size3{1, 2, 2}}>,
                adaptive_avg_pool3d<size3{4, 7, 7}>, adaptive_max_pool3d<7>, global_max_pool3d>;
 
 struct sampled {

@@ -51,7 +51,7 @@ TEST_CASE("conv3d") {
         "conv3d_dilation121");
     golden<of_volume<conv3d<4, size3{2, 3, 1}, conv3{.groups = 2}>>>("conv3d_groups2");
     golden<of_volume<conv3d<2, 3, conv3{.padding = 1, .groups = 2}>>>("conv3d_depthwise");
-    golden<of_volume<conv3d<4, size3{1, 3, 3}, conv3{.padding = padding3{0, 1, 1}}>>>(
+    golden<of_volume<conv3d<4, size3{1, 3, 3}, conv3{.padding = size3{0, 1, 1}}>>>(
         "conv3d_kernel133");
     golden<of_volume<conv3d<4, size3{3, 1, 1}>>>("conv3d_kernel311");
 }
@@ -61,7 +61,7 @@ TEST_CASE("conv_transpose3d") {
         "conv_transpose3d_2_stride2");
     golden<of_volume<conv_transpose3d<2, size3{3, 1, 2},
                                       conv_transpose3{.stride = size3{2, 1, 3},
-                                                      .padding = padding3{1, 0, 1},
+                                                      .padding = size3{1, 0, 1},
                                                       .output_padding = size3{0, 0, 1}}>>>(
         "conv_transpose3d_kernel312_stride213_pad101_more001");
     golden<of_volume<conv_transpose3d<4, 2, conv_transpose3{.dilation = 2, .groups = 2}>>>(

@@ -25,12 +25,13 @@ struct size3 {
 };
 
 // valid, same, or a number of slices, rows and columns on every side (PyTorch's), of each or
-// {slices, rows, columns}; see padding2.
+// {slices, rows, columns}, a size3; see padding2.
 struct padding3 {
     padding2 of_slice = valid;
     size_t slices = 0;
     constexpr padding3(padding2 all) : of_slice{all}, slices{all.pixels.h} {}
     constexpr padding3(size_t each_side) : of_slice{each_side}, slices{each_side} {}
+    constexpr padding3(size3 each_side) : of_slice{each_side.of_slice()}, slices{each_side.d} {}
     constexpr padding3(size_t depth, size_t rows, size_t columns)
         : of_slice{rows, columns}, slices{depth} {}
     // (Of all members: so nvcc writes template arguments.)
