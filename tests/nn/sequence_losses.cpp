@@ -1,8 +1,11 @@
 // Losses and metrics of steps and pixels, against PyTorch: each of several predictions of a sample
 // has a class number, and some do not count.
 #include <castnet/nn/ctc.hpp>
+#include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/permute.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 
 #include "golden_loss.hpp"
 
@@ -41,6 +44,25 @@ struct without_2
 struct with_all : cn::network<of_two<cn::cross_entropy>{}, input<3, 4>, input_ids<4, 3>> {};
 struct hits_without_2
     : cn::network<of_two<cn::ignore_index<2>(cn::accuracy)>{}, input<3, 4>, input_ids<4, 3>> {};
+
+// The mean of a loss of vectors over three steps
+template <auto Scored>
+struct step_by_step {
+    constexpr auto operator()(auto prediction, auto target) const {
+        auto const of = [&](std::size_t step) {
+            return Scored(cn::select<0>(prediction, step), cn::select<0>(target, step));
+        };
+        return (of(0) + of(1) + of(2)) / 3;
+    }
+};
+template <auto Scored>
+struct pixels_as_steps { // of an image of three pixels
+    constexpr auto operator()(auto prediction, auto target) const {
+        auto const image = cn::reshape<4, 1, 3>;
+        auto const turned = [&](auto x) { return x | cn::permute<1, 0> | image; };
+        return Scored(turned(prediction), turned(target));
+    }
+};
 
 struct all_labels {
     constexpr auto operator()(auto... x) const { return cn::ctc<5, 3>(x...); }
@@ -104,6 +126,57 @@ TEST_CASE("cross_entropy of steps and pixels") {
     golden<of_pixels>("cross_entropy_pixels");
     golden<of_pixels>("cross_entropy_pixels_ignored");
     golden<of_smoothed_pixels>("cross_entropy_pixels_smoothed", 1e-8);
+}
+
+namespace {
+
+template <class Found, class Expected>
+void same_losses(values const& target) {
+    auto found = layer_run::of<Found, true, 2>(), expected = layer_run::of<Expected, true, 2>();
+    for (layer_run* r : {&found, &expected}) {
+        r->set_input(check::random_values(24, 1), 0);
+        r->set_input(target, 1);
+        r->set_grad_output({1, 0.5});
+        r->run();
+    }
+    check::close("per sample", found.output(), expected.output(), 1e-14);
+    check::close("gradient", found.grad_input(), expected.grad_input(), 1e-14);
+}
+
+template <auto Scored>
+void of_steps_as_of_vectors(values const& target) {
+    using network = cn::network<of_two<Scored>{}, input<3, 4>, input<3, 4>>;
+    same_losses<network, cn::network<step_by_step<Scored>{}, input<3, 4>, input<3, 4>>>(target);
+    same_losses<network, cn::network<pixels_as_steps<Scored>{}, input<3, 4>, input<3, 4>>>(target);
+}
+
+} // namespace
+
+TEST_CASE("losses of steps and pixels are the means of those of vectors") {
+    values const shares{0.5, 0.5, 0, 0, /**/ 0, 0,    1,    0, /**/ 0.1, 0.2, 0.3, 0.4,
+                        1,   0,   0, 0, /**/ 0, 0.75, 0.25, 0, /**/ 0,   0,   0,   1};
+    of_steps_as_of_vectors<cn::categorical_cross_entropy>(shares);
+    of_steps_as_of_vectors<cn::smoothed_categorical_cross_entropy>(shares);
+    of_steps_as_of_vectors<cn::kl_divergence>(shares);
+
+    using steps = cn::network<of_two<cn::focal_cross_entropy>{}, input<3, 4>, input_ids<4, 3>>;
+    using each = cn::network<step_by_step<cn::focal_cross_entropy>{}, input<3, 4>, input_ids<4, 3>>;
+    same_losses<steps, each>({2, 0, 3, 1, 1, 0});
+}
+
+TEST_CASE("a focal loss leaves out steps without a label") {
+    struct focal : cn::network<of_two<cn::focal_cross_entropy>{}, input<3, 4>, input_ids<4, 3>> {};
+    struct focal_step
+        : cn::network<of_two<cn::focal_cross_entropy>{}, input<1, 4>, input_ids<4, 1>> {};
+    double const of_second = of<focal_step>({5, 1, 0, 0}, {1})[0];
+    CHECK(of<focal>(three_steps, {no_label, 1, no_label})[0] == doctest::Approx(of_second));
+    CHECK(of<focal>(three_steps, {no_label, no_label, no_label}) == values{0});
+}
+
+TEST_CASE("categorical_accuracy of steps is the share of those that are right") {
+    struct right : cn::network<of_two<cn::categorical_accuracy>{}, input<3, 4>, input<3, 4>> {};
+    CHECK(of<right>(three_steps, {0, 1, 0, 0, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0})[0] ==
+          doctest::Approx(2.0 / 3));
 }
 
 TEST_CASE("ctc") {

@@ -8,14 +8,15 @@ namespace castnet {
 
 // sum(t log(t / p)) for p = softmax(logits) and targets t, probabilities that sum to 1; where t is
 // 0, nothing is added (PyTorch's KLDivLoss(reduction="batchmean") of log_softmax(logits), Keras'
-// KLDivergence). The gradient is that of categorical_cross_entropy.
+// KLDivergence); of steps or pixels, the mean. The gradient is that of categorical_cross_entropy.
 struct kl_divergence_loss {
     static constexpr char const* name = "kl_divergence";
     static constexpr bool labels = false;
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        auto const information = where(greater(target, 0), target * log(target), 0);
         return categorical_cross_entropy(logits, target) +
-               sum(where(greater(target, 0), target * log(target), 0));
+               detail::mean_of_each(sum_channels(information));
     }
 };
 inline constexpr kl_divergence_loss kl_divergence{};

@@ -91,6 +91,16 @@ constexpr auto mean_of_counted(symbol<S> value, symbol<Labels> label) {
     return sum_of_counted(value, label) / maximum(sum(counts(label)), 1);
 }
 
+// The mean over steps or pixels; of a vector, which has one value, that.
+template <class S>
+constexpr auto mean_of_each(symbol<S> value) {
+    if constexpr (S::rank == 0) {
+        return value;
+    } else {
+        return mean(value);
+    }
+}
+
 } // namespace detail
 
 // The class numbers of a prediction's steps or pixels.
@@ -144,16 +154,17 @@ inline constexpr cross_entropy_loss<0.0F> cross_entropy{};
 template <ConstantNumber auto Smoothing>
 inline constexpr cross_entropy_loss<static_cast<float>(Smoothing)> smoothed_cross_entropy{};
 
-// The same with one-hot or probability targets that sum to 1 (Keras' categorical_crossentropy).
+// The same with one-hot or probability targets that sum to 1 (Keras' categorical_crossentropy), for
+// each of several steps or pixels, of which it is the mean.
 struct categorical_cross_entropy_loss {
     static constexpr char const* name = "categorical_cross_entropy";
     static constexpr bool labels = false;
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
         detail::takes_logits(logits);
         auto const largest = detached_max_channels(logits);
-        return log_sum_exp(logits - largest) * sum(target) +
-               sum(where(target, target * (largest - logits), 0));
+        return detail::mean_of_each(log_sum_exp(logits - largest) * sum_channels(target) +
+                                    sum_channels(where(target, target * (largest - logits), 0)));
     }
 };
 inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
@@ -169,17 +180,18 @@ struct smoothed_categorical_cross_entropy_loss {
             {{"smoothing", smoothing.value, hyperparameter::below_one}});
     }
 
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
-        return categorical_cross_entropy(logits,
-                                         target * (1 - smoothing) + smoothing / double(Classes));
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        constexpr auto classes = static_cast<double>(channels_of<S>);
+        return categorical_cross_entropy(logits, target * (1 - smoothing) + smoothing / classes);
     }
 };
 inline constexpr smoothed_categorical_cross_entropy_loss smoothed_categorical_cross_entropy{};
 
 // Cross-entropy of softmax(logits) and class numbers, times alpha (1 - p)^gamma for the label's
 // probability p, so that what is right already counts less (focal loss, Lin et al. 2017; Keras'
-// CategoricalFocalCrossentropy). 1 - p is at least 1e-7, as with Keras.
+// CategoricalFocalCrossentropy); of steps or pixels, the mean over those that count. 1 - p is at
+// least 1e-7, as with Keras.
 struct focal_cross_entropy_loss {
     static constexpr char const* name = "focal_cross_entropy";
     static constexpr bool labels = true;
@@ -191,7 +203,17 @@ struct focal_cross_entropy_loss {
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
-        auto const cost = cross_entropy(logits, label);
+        return of_each(logits, label);
+    }
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
+        return detail::mean_of_counted(of_each(logits, label), detail::beside<S>(label));
+    }
+
+    // Of each step or pixel by itself.
+    template <Shape S, Shape Labels>
+    constexpr auto of_each(symbol<S> logits, symbol<Labels> label) const {
+        auto const cost = cross_entropy.of_each(logits, label);
         return alpha * pow(maximum(-expm1(-cost), 1e-7), gamma) * cost;
     }
 };

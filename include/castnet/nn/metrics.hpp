@@ -82,14 +82,14 @@ struct perplexity_metric {
 };
 inline constexpr perplexity_metric perplexity{};
 
-// The same for one-hot or probability targets; of several largest targets the first counts.
+// How often the largest output is where the largest of one-hot or probability targets is, of which
+// the first counts at a tie; of several steps or pixels, in how many of them.
 struct categorical_accuracy_metric {
     static constexpr bool labels = false;
     static constexpr char const* name = "categorical_accuracy";
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> prediction,
-                              symbol<shape<Classes>> target) const {
-        return accuracy(prediction, argmax_channels(target));
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        return detail::mean_of_each(equal(strict_argmax(prediction), argmax_channels(target)));
     }
 };
 inline constexpr categorical_accuracy_metric categorical_accuracy{};
