@@ -173,7 +173,7 @@ static_assert(
     are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1>,
                categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
-               binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
+               binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae, mape, msle,
                huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge, categorical_hinge,
                kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
                triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice,

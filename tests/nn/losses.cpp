@@ -59,6 +59,8 @@ struct of_huber_1 : of_values<cn::huber<1.0F>> {};
 struct of_huber_half : of_values<cn::huber<0.5F>> {};
 
 struct of_log_cosh : of_values<cn::log_cosh> {};
+struct of_mape : of_values<cn::mape> {};
+struct of_msle : of_values<cn::msle> {};
 struct of_hinge : of_values<cn::hinge> {};
 struct of_squared_hinge : of_values<cn::squared_hinge> {};
 struct of_categorical_hinge : of_vectors<cn::categorical_hinge> {};
@@ -286,6 +288,11 @@ TEST_CASE("log_cosh keeps the digits of small errors and does not overflow for l
     outcome const large = of_sample<of_two_log_cosh>({1e4, -1e4}, {0, 0});
     CHECK(large.loss == doctest::Approx(1e4 - std::log(2.0)).epsilon(1e-14));
     CHECK(large.gradient == values{0.5, -0.5});
+}
+
+TEST_CASE("relative errors, and errors of logarithms") {
+    golden<of_mape>("mape");
+    golden<of_msle>("msle");
 }
 
 TEST_CASE("margin losses: what is right by 1 costs nothing") {

@@ -278,6 +278,31 @@ struct mae_loss {
 };
 inline constexpr mae_loss mae{};
 
+// Mean absolute error in percent of the target, whose size counts as at least 1e-7 (Keras'
+// MeanAbsolutePercentageError).
+struct mape_loss {
+    static constexpr char const* name = "mape";
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        return 100 * mean(abs(prediction - target) / maximum(abs(target), 1e-7));
+    }
+};
+inline constexpr mape_loss mape{};
+
+// Mean squared error of log(1 + x), for predictions and targets x that count as at least 1e-7
+// (Keras' MeanSquaredLogarithmicError).
+struct msle_loss {
+    static constexpr char const* name = "msle";
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        auto const logarithm = [](auto x) { return log1p(maximum(x, 1e-7)); };
+        return mean(square(logarithm(prediction) - logarithm(target)));
+    }
+};
+inline constexpr msle_loss msle{};
+
 // Quadratic up to an error of delta, linear beyond (Huber 1964; PyTorch's HuberLoss).
 struct huber_loss {
     static constexpr char const* name = "huber";

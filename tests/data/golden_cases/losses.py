@@ -67,6 +67,14 @@ def log_cosh(prediction, target):
     return (prediction - target).cosh().log()
 
 
+def mape(prediction, target):
+    return 100 * (prediction - target).abs() / target.abs().clamp(min=1e-7)
+
+
+def msle(prediction, target):
+    return (prediction.clamp(min=1e-7).log1p() - target.clamp(min=1e-7).log1p()).square()
+
+
 def dice(logits, target):
     p = logits.sigmoid()
     both = p.sum(dim=1) + target.sum(dim=1)
@@ -113,6 +121,8 @@ LOSSES = {
     "huber_delta1": (unreduced(F.huber_loss, delta=1.0), values, values),
     "huber_delta0.5": (unreduced(F.huber_loss, delta=0.5), values, values),
     "log_cosh": (log_cosh, values, values),
+    "mape": (mape, values, values),
+    "msle": (msle, values, values),
     "hinge": (hinge, lambda: 2 * values(), bits),
     "squared_hinge": (lambda x, t: hinge(x, t).square(), lambda: 2 * values(), bits),
     "categorical_hinge": (categorical_hinge, logits, one_hot_labels),
