@@ -26,7 +26,7 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
                           max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>,
                           conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
                           dropout<0.5>, dense<24>.l2(1e-4), gelu, gelu_tanh, reshape<4, 6>, flatten,
-                          named<"head", dense<64>>, silu, selu, softplus,
+                          named<"head", dense<64>>, silu, selu, softplus, glu,
                           frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
                           repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 

@@ -236,6 +236,27 @@ TEST_CASE("a tensor is repeated along axes that it lacks") {
     check::against_finite_differences(check::run_of<spread_parameter{}, shape<4, 3>, true, 2>());
 }
 
+TEST_CASE("a gated linear unit halves the channels") {
+    layer_run r = check::run_of<cn::glu, shape<2, 4>, true, 1>();
+    values const x = random_values(8, 1);
+    r.set_input(x);
+    r.run();
+    values expected;
+    for (std::size_t const i : {0, 1, 4, 5}) {
+        expected.push_back(x[i] / (1 + std::exp(-x[i + 2])));
+    }
+    check::close("gated", r.output(), expected, 1e-14);
+    layer_run image = check::run_of<cn::glu, shape<4, 1, 2>, true, 1>();
+    image.set_input(x);
+    image.run();
+    for (std::size_t i = 0; i < 4; ++i) {
+        expected[i] = x[i] / (1 + std::exp(-x[i + 4]));
+    }
+    check::close("gated image", image.output(), expected, 1e-14);
+    check::against_finite_differences(check::run_of<cn::glu, shape<6, 2, 3>, true, 2>());
+    check::against_finite_differences(check::run_of<cn::glu, shape<6>, true, 2>());
+}
+
 TEST_CASE("any number of tensors are joined") {
     layer_run r = check::run_of<many<1>{}, shape<2, 1>, true, 1>();
     r.set_input({1, 2});

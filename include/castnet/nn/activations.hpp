@@ -1,8 +1,9 @@
-// Activation layers with a parameter or over an axis: leaky_relu, elu, log_softmax, softmax. All
-// others are element-wise functions (expr/), which are layers themselves: relu, gelu, tanh, …
+// Activation layers with a parameter or over an axis: leaky_relu, elu, log_softmax, softmax, glu.
+// All others are element-wise functions (expr/), which are layers themselves: relu, gelu, tanh, …
 #pragma once
 
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/nn/reshape.hpp>
 #include <castnet/nn/scope.hpp>
 #include <castnet/tensor/mistakes.hpp>
 #include <castnet/tensor/statistics.hpp>
@@ -105,5 +106,29 @@ struct softmax_layer {
     }
 };
 inline constexpr softmax_layer softmax{};
+
+template <class S>
+inline constexpr bool has_halves = S::rank > 0 && channels_of<S> % 2 == 0;
+
+// The first half of the channels of an image, or of the last axis of anything else, times the
+// sigmoid of the second half: a gated linear unit (Dauphin et al. 2017; PyTorch's GLU, of images
+// over axis 1).
+struct glu_layer {
+    static constexpr char const* name = "glu";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(has_halves<S>,
+                      "castnet: glu halves the channels of an image or the last "
+                      "axis, whose extent must be even; see has_halves<input shape>");
+        if constexpr (has_halves<S>) {
+            constexpr size_t half = channels_of<S> / 2;
+            auto const gate = x | slice_channels<half, half>;
+            return (x | slice_channels<0, half>)*elementwise<fn::sigmoid>{}(gate);
+        } else {
+            return x;
+        }
+    }
+};
+inline constexpr glu_layer glu{};
 
 } // namespace castnet
