@@ -242,7 +242,7 @@ TEST_CASE("a gated linear unit halves the channels") {
     r.set_input(x);
     r.run();
     values expected;
-    for (std::size_t const i : {0, 1, 4, 5}) {
+    for (std::size_t const i : {0U, 1U, 4U, 5U}) {
         expected.push_back(x[i] / (1 + std::exp(-x[i + 2])));
     }
     check::close("gated", r.output(), expected, 1e-14);
