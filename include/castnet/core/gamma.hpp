@@ -131,7 +131,7 @@ CASTNET_HD constexpr T polygamma(T n, T x) {
     constexpr double factors[] = {1.0 / 12,          -1.0 / 720,
                                   1.0 / 30240,       -1.0 / 1209600,
                                   1.0 / 47900160,    -691.0 / 1307674368000,
-                                  1.0 / 74724249600, -3617.0 / 10670622842880000};
+                                  1.0 / 74724249600, -3617.0 / 10670622842880000.0};
     double const inverse = 1 / z;
     double term = order * inverse, series = multiply_add(0.5, term, 1.0);
     term *= (order + 1) * inverse;
