@@ -615,28 +615,27 @@ def print_times(net, folder, seed, given):
     print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}", flush=True)
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("first", type=int)
-    options.add_argument("end", type=int)
-    options.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
-    options.add_argument("--gpu", action="store_true", help="compute with policy::cuda")
-    options.add_argument("--build", action="store_true", help="compile the programs for a GPU and run none")
-    options.add_argument("--built", action="store_true", help="run programs for a GPU that are compiled")
-    options.add_argument("--folder", type=Path, default=ROOT / "build/random_networks")
-    given = options.parse_args()
-    if (given.build or given.built) and not given.gpu:
-        options.error("--build and --built are for --gpu")
+def options(documentation, folder):
+    """A parser of the seeds and the folder of the programs."""
+    parser = argparse.ArgumentParser(description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=int)
+    parser.add_argument("end", type=int)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / folder)
+    parser.set_defaults(time=False, gpu=False, build=False, built=False)
+    return parser
+
+
+def run_all(given, network, numbers=("double", "float")):
+    """Checks or times the network of each seed; the process ends with 1 if one differs."""
     torch.set_num_threads(1)
-    torch.backends.cudnn.benchmark = torch.backends.cuda.matmul.allow_tf32 = True
     wrong = 0
     for seed in range(given.first, given.end):
-        net, folder = Network(seed, LARGE if given.time else SMALL), given.folder / str(seed)
+        net, folder = network(seed), given.folder / str(seed)
         if given.time:
             print_times(net, folder, seed, given)
             continue
         found = []
-        for number in ("double", "float"):
+        for number in numbers:
             try:
                 found += check(net, folder / number, number, given)
             except RuntimeError as e:
@@ -644,6 +643,19 @@ def main():
         print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
         wrong += bool(found)
     sys.exit(wrong > 0)
+
+
+def main():
+    parser = options(__doc__, "random_networks")
+    parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    parser.add_argument("--gpu", action="store_true", help="compute with policy::cuda")
+    parser.add_argument("--build", action="store_true", help="compile the programs for a GPU and run none")
+    parser.add_argument("--built", action="store_true", help="run programs for a GPU that are compiled")
+    given = parser.parse_args()
+    if (given.build or given.built) and not given.gpu:
+        parser.error("--build and --built are for --gpu")
+    torch.backends.cudnn.benchmark = torch.backends.cuda.matmul.allow_tf32 = True
+    run_all(given, lambda seed: Network(seed, LARGE if given.time else SMALL))
 
 
 if __name__ == "__main__":

@@ -7,12 +7,9 @@ Each is a chain of functions of an image, a volume, or a tensor of one to five a
 in double, and computes on 1 and 3 threads with the same bits. Needs what compare.py needs.
 """
 
-import argparse
 import math
 import random
-import sys
 from collections import namedtuple
-from pathlib import Path
 
 import torch
 from torch import nn
@@ -264,25 +261,5 @@ class FunctionNetwork(compare.Network):
         return f"{self.input}, batch {self.batch}: {self.layers[0]}, {'; '.join(self.steps)}"
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("first", type=int)
-    options.add_argument("end", type=int)
-    options.add_argument("--folder", type=Path, default=compare.ROOT / "build/random_functions")
-    given = options.parse_args()
-    given.gpu = given.build = given.built = False
-    torch.set_num_threads(1)
-    wrong = 0
-    for seed in range(given.first, given.end):
-        net = FunctionNetwork(seed)
-        try:
-            found = compare.check(net, given.folder / str(seed), "double", given)
-        except RuntimeError as e:
-            found = [str(e)]
-        print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
-        wrong += bool(found)
-    sys.exit(wrong > 0)
-
-
 if __name__ == "__main__":
-    main()
+    compare.run_all(compare.options(__doc__, "random_functions").parse_args(), FunctionNetwork, ["double"])

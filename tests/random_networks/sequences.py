@@ -9,12 +9,9 @@ compiled in double and float. Networks of which each step sees no later ones are
 prefill. It prints a line for each, and what differs; it ends with 1 if something does. Needs what compare.py needs.
 """
 
-import argparse
 import math
 import random
-import sys
 from collections import namedtuple
-from pathlib import Path
 
 import torch
 from torch import nn
@@ -451,28 +448,10 @@ class SequenceNetwork(compare.Network):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("first", type=int)
-    options.add_argument("end", type=int)
-    options.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
-    options.add_argument("--folder", type=Path, default=compare.ROOT / "build/random_sequences")
-    given = options.parse_args()
-    given.gpu = given.build = given.built = False
-    torch.set_num_threads(1)
-    wrong = 0
-    for seed in range(given.first, given.end):
-        net = SequenceNetwork(seed, LARGE if given.time else SMALL)
-        if given.time:
-            compare.print_times(net, given.folder / str(seed), seed, given)
-            continue
-        try:
-            found = [of for number in ("double", "float")
-                     for of in compare.check(net, given.folder / str(seed) / number, number, given)]
-        except RuntimeError as e:
-            found = [str(e)]
-        print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
-        wrong += bool(found)
-    sys.exit(wrong > 0)
+    parser = compare.options(__doc__, "random_sequences")
+    parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    given = parser.parse_args()
+    compare.run_all(given, lambda seed: SequenceNetwork(seed, LARGE if given.time else SMALL))
 
 
 if __name__ == "__main__":
