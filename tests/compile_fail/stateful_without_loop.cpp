@@ -1,5 +1,5 @@
 // There is no state to keep.
-// expect: castnet: stateful_predictor is for networks with a recurrent layer, a scan or
+// expect: castnet: stateful_predictor is for networks with a recurrent layer, a scan, a
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

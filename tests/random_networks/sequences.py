@@ -265,7 +265,7 @@ def convolution(r, net):
     def compute(f, at):
         return f(F.pad(at["x"].mT, ((kernel - 1) * dilation, 0))).mT
     return Layer((f"cn::conv1d<{filters}, {kernel}, cn::conv{{.padding = cn::causal, .dilation = {dilation}}}>", "x"),
-                 module, compute, filters, False)
+                 module, compute, filters, True, kernel > 1)
 
 
 def pooling(r, net):

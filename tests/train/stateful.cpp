@@ -218,6 +218,17 @@ TEST_CASE("steps one after the other compute what a sequence does") {
                   cn::layer_norm, cn::dropout<0.5F>, cn::softmax>();
 }
 
+TEST_CASE("causal convolutions keep the steps that the next one reads") {
+    constexpr cn::conv near{.padding = cn::causal}, far{.padding = cn::causal, .dilation = 4};
+    compare_chain<cn::input<length, 3>, cn::conv1d<4, 3, near>, cn::tanh, cn::conv1d<2, 2, far>>();
+    compare_chain<cn::input<length>, cn::reshape<length, 1>, cn::conv1d<3, 4, near>,
+                  cn::dense<1>>();
+    compare_chain<cn::input<length, 2>, cn::conv1d<6, 1>, cn::relu, cn::gru<4>.return_sequences(),
+                  cn::conv1d<4, 3, cn::conv{.padding = cn::causal, .groups = 2}>>();
+    compare_chain<cn::input<length, 2>, cn::residual<cn::conv1d<2, 9, near>, cn::tanh>,
+                  cn::lstm<3>>();
+}
+
 TEST_CASE("a length that is given with each step") {
     using net = cn::network<of_lengths{}, cn::input<length, 2>, cn::input<>>;
     model_of<net> const model{cn::seed{3}};
@@ -255,6 +266,12 @@ TEST_CASE("a network may be written for a single step") {
     cn::stateful_predictor steps{model};
     numbers const x = waves(length * 3, 1);
     compare(steps, same.predict(x), x);
+
+    constexpr auto slides = cn::conv1d<2, 3, cn::conv{.padding = cn::causal}>;
+    model_of<cn::sequential<cn::input<1, 3>, slides>> const short_one{cn::seed{3}};
+    model_of<cn::sequential<cn::input<length, 3>, slides>> const long_one{cn::seed{3}};
+    cn::stateful_predictor sliding{short_one};
+    compare(sliding, long_one.predict(x), x);
 }
 
 TEST_CASE("cells of one's own keep all that they carry") {
@@ -471,7 +488,8 @@ TEST_CASE("what needs other steps than those before is refused") {
     static_assert(refuses<x, all, cn::flatten, cn::dense<2>>());
     static_assert(refuses<x, all, cn::flatten, first_step{}>());
     static_assert(refuses<x, all, cn::global_avg_pool1d>());
-    static_assert(refuses<x, all, cn::conv1d<2, 3, cn::conv{.padding = cn::causal}>>());
+    static_assert(refuses<x, all, cn::conv1d<2, 3, cn::conv{.padding = cn::same}>>());
+    static_assert(refuses<x, all, cn::conv1d<2, 3>>());
     static_assert(refuses<x, all, cn::multi_head_attention<1>>());
     static_assert(refuses<x, all, masked_attention{}>());
     using none = cn::sequential<x, cn::dense<2>>;

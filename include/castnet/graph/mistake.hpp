@@ -131,17 +131,19 @@ struct network_has_no_mistake {
         "castnet: the cell of a scan contains a scan or a recurrent layer, but loops over "
         "time do not nest: write the inner one as a for loop of C++, whose layers are "
         "shared<name, layer>, or apply it to the whole sequence before or after scan");
-    static_assert(Found != mistake::no_loop_over_time,
-                  "castnet: stateful_predictor is for networks with a recurrent layer, a scan or "
-                  "causal attention, whose state it keeps; this one has none: use predictor and "
-                  "predict_one()");
+    static_assert(
+        Found != mistake::no_loop_over_time,
+        "castnet: stateful_predictor is for networks with a recurrent layer, a scan, a "
+        "causal convolution or causal attention, whose state it keeps; this one has none: "
+        "use predictor and predict_one()");
     static_assert(
         Found != mistake::not_step_by_step,
         "castnet: stateful_predictor computes one step of a sequence after the other, but a layer "
         "of this network needs other steps than those before, or several at once: loops that run "
         "backwards (bidirectional), attention to the same sequence that is not causal or has other "
-        "masks, pooling and convolutions over time, flatten before a dense layer, and what reads "
-        "the end of another sequence; use predict() with whole sequences");
+        "masks, pooling over time, convolutions over time that are not causal, flatten before a "
+        "dense layer, and what reads the end of another sequence; use predict() with whole "
+        "sequences");
     static_assert(
         Found != mistake::repeated_block_in_block,
         "castnet: a block of repeat<N, block> cannot contain repeat<...>: write the inner "

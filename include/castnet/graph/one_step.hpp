@@ -1,5 +1,6 @@
-// Graph of a single time step of a network with loops or causal attention: carries become
-// inputs, which the step before has computed, and outputs; keys and values become caches.
+// Graph of a single time step of a network with loops, causal convolutions or causal attention:
+// carries become inputs, which the step before has computed, and outputs; keys and values become
+// caches. The steps that a convolution reads before the present one are a carry, too.
 //
 // A value of the network is computed step by step if it has a time axis and none of its steps
 // depends on another one but by a carry or by causal attention, which reads the steps so far from
@@ -23,12 +24,7 @@ public:
     constexpr one_step(graph& g, results& r) : g_{g}, results_{r} {}
 
     constexpr void run() {
-        for (node const& n : g_.nodes) {
-            if (n.kind == op::delay || is_causal(n)) {
-                time_ = n.size.pixels;
-                break;
-            }
-        }
+        time_ = steps_of_sequences();
         if (time_ == 0) {
             g_.report(mistake::no_loop_over_time);
             return;
@@ -50,8 +46,9 @@ public:
     // Of a sequence; 0 where it may have any number of steps.
     constexpr int most_steps() const { return position_ >= 0 ? time_ : 0; }
 
-    // Makes the results of the same network's graph, as it was before run(), sequences whose rows
-    // are the carries after each step, in their order, and then those that the caches hold.
+    // Makes the results of the same network's graph, as it was before run(), sequences whose last
+    // rows after each step, one or more, are the carries, in their order, and then those that the
+    // caches hold.
     constexpr void keep_states(graph& whole, results& r) const {
         extents const numbers{true, 1, time_};
         r.outputs.clear();
@@ -79,8 +76,23 @@ public:
 private:
     struct carry {
         int delay, value, next; // the old node; the new ones, before and after the step
-        int sequence = -1;      // the old node of all next values
+        int sequence = -1;      // the old node of all next values, or of the steps that it holds
     };
+
+    // Those that a loop or causal attention has, or else a convolution; 0: none of these is there.
+    constexpr int steps_of_sequences() const {
+        for (node const& n : g_.nodes) {
+            if (n.kind == op::delay || is_causal(n)) {
+                return n.size.pixels;
+            }
+        }
+        for (node const& n : g_.nodes) {
+            if (looks_back(n) && window_of(n).pad_left > 0) {
+                return n.size.pixels;
+            }
+        }
+        return 0;
+    }
 
     // Adds what node i is in a step; false where it is none.
     constexpr bool add(int i) {
@@ -106,6 +118,11 @@ private:
             }
             break;
         default:
+            if (looks_back(n) && window_of(n).width == time_ &&
+                (axis_.of(n.in[0]) == time_place::in_pixels || time_ == 1)) {
+                slide(i);
+                break;
+            }
             if (!axis_.find(i)) {
                 return false;
             }
@@ -176,6 +193,54 @@ private:
 
     static constexpr bool is_causal(node const& n) {
         return n.kind == op::attention && attention_form::unpacked(n.attribute).causal;
+    }
+
+    // A convolution over the steps so far: causal, and of all steps.
+    constexpr bool looks_back(node const& n) const {
+        if (n.kind != op::conv) {
+            return false;
+        }
+        window const& w = window_of(n);
+        return w.height == 1 && w.kernel_h == 1 && w.stride_w == 1 && w.images == 1 &&
+               w.out_width == w.width && w.pad_left == (w.kernel_w - 1) * w.dilation_w;
+    }
+    constexpr window const& window_of(node const& n) const { return g_.windows[n.attribute]; }
+
+    // The window over a carry, which holds the steps before this one, and this one.
+    constexpr void slide(int i) {
+        axis_.begin(i);
+        node n = old_[i];
+        window w = window_of(n);
+        int const before = w.pad_left, channels = w.channels;
+        g_.device = n.device;
+        int steps = moved_[n.in[0]];
+        if (before > 0) {
+            int const held = before * channels;
+            int const values = new_carry(-1, held, n.device);
+            steps = part(op::concat, -1, held + channels, values, steps);
+            carries_.back().next = part(op::slice, channels, held, steps);
+            carries_.back().sequence = n.in[0];
+            steps = view(steps, {true, before + 1, channels});
+        }
+        w.width = before + 1;
+        w.out_width = 1;
+        w.pad_left = 0;
+        n.attribute = g_.add_window(w);
+        n.loop = -1;
+        n.size.pixels = 1;
+        n.in[0] = steps;
+        n.in[1] = moved_[n.in[1]];
+        moved_[i] = g_.push(n);
+    }
+    constexpr int part(op kind, int attribute, int channels, int of, int behind = -1) {
+        node n;
+        n.kind = kind;
+        n.attribute = attribute;
+        n.size = {true, 1, channels};
+        n.operands = behind < 0 ? 1 : 2;
+        n.in[0] = of;
+        n.in[1] = behind;
+        return g_.push(n);
     }
 
     // Attention of a sequence to keys and values that are the same in all steps, such as what an

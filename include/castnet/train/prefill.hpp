@@ -94,15 +94,20 @@ public:
         e.template run<plan>(1, 0);
     }
 
-    // Copies the carries after the first `done` steps to the host's memory.
+    // Copies the carries after the first `done` steps, which are the last rows of sequences, to the
+    // host's memory. Before the first step all are 0.
     template <size_t Carries>
     static void read_carries(session& of, executor const& e, size_t done,
                              std::array<T*, Carries> const& to) {
         for (size_t c = 0; c < Carries; ++c) {
             ir::array_ref const& from = plan.outputs[c];
-            std::ptrdiff_t const numbers = from.size.count() / std::ptrdiff_t(steps);
-            of.read(e.at(from) + std::ptrdiff_t(done - 1) * numbers, numbers,
-                    [&](T const* row) { std::copy_n(row, numbers, to[c]); });
+            constexpr size_t results = std::size(step.outputs) - Carries;
+            std::ptrdiff_t const in_row = from.size.count() / std::ptrdiff_t(steps),
+                                 numbers = step.outputs[results + c].size.count(),
+                                 there = std::min(numbers, std::ptrdiff_t(done) * in_row);
+            std::fill_n(to[c], numbers - there, T(0));
+            of.read(e.at(from) + std::ptrdiff_t(done) * in_row - there, there,
+                    [&](T const* rows) { std::copy_n(rows, there, to[c] + numbers - there); });
         }
     }
 

@@ -36,11 +36,12 @@ struct step_sequences_fit {
 };
 
 // Predicts sequences one step at a time, as they come in, where the model's network has recurrent
-// layers, scans or causal attention: the state after a step is kept for the next one (Keras'
-// stateful=True), of attention all keys and values so far. After all steps of a sequence the
-// outputs are those of the model's predict(), up to rounding: of return_sequences() those of each
-// step in turn, of a last state that after the steps so far. A sequence may have any number of
-// steps, or most_steps where the network has causal attention, positions or lengths.
+// layers, scans, causal convolutions or causal attention: the state after a step is kept for the
+// next one (Keras' stateful=True), of convolutions the steps that the next one reads, of attention
+// all keys and values so far. After all steps of a sequence the outputs are those of the model's
+// predict(), up to rounding: of return_sequences() those of each step in turn, of a last state that
+// after the steps so far. A sequence may have any number of steps, or most_steps where the network
+// has causal attention, positions or lengths.
 //
 //     cn::stateful_predictor voice{model};
 //     std::span<float const, 1> const y = voice.predict(x); // of one step, whose numbers x has
