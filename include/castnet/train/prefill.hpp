@@ -106,7 +106,7 @@ public:
                                  numbers = step.outputs[results + c].size.count(),
                                  there = std::min(numbers, std::ptrdiff_t(done) * in_row);
             std::fill_n(to[c], numbers - there, T(0));
-            of.read(e.at(from) + std::ptrdiff_t(done) * in_row - there, there,
+            of.read(e.at(from) + (std::ptrdiff_t(done) * in_row - there), there,
                     [&](T const* rows) { std::copy_n(rows, there, to[c] + numbers - there); });
         }
     }
