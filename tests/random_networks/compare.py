@@ -2,7 +2,7 @@
 """Compares random networks with PyTorch: a step of gradient descent, predictions, or the time of a step.
 
     tests/random_networks/compare.py 0 40          # seeds 0 to 39: right?
-    tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread: how fast?
+    tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread or --threads: how fast?
     tests/random_networks/compare.py 0 40 --gpu    # right on a GPU? (with --time: how fast, in bfloat16?)
 
 Each network is compiled in double and float, and computes on 1 and 3 threads, or twice on a GPU, with the same bits.
@@ -608,9 +608,9 @@ def print_times(net, folder, seed, given):
     try:
         pytorch = Training(net, given.gpu)
     except RuntimeError as e:  # after which a process can do nothing more on a GPU
-        sys.exit(f"{seed}: {float(run(folder, 'time', 1)):.3f} ms, PyTorch fails: {str(e).splitlines()[0]}; {net}")
+        sys.exit(f"{seed}: {float(run(folder, 'time', given.threads)):.3f} ms, PyTorch fails: {str(e).splitlines()[0]}; {net}")
     for _ in range(2):
-        ours.append(float(run(folder, "time", 1)))
+        ours.append(float(run(folder, "time", given.threads)))
         theirs.append(pytorch.milliseconds())
     print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}", flush=True)
 
@@ -621,13 +621,13 @@ def options(documentation, folder):
     parser.add_argument("first", type=int)
     parser.add_argument("end", type=int)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / folder)
-    parser.set_defaults(time=False, gpu=False, build=False, built=False)
+    parser.set_defaults(time=False, threads=1, gpu=False, build=False, built=False)
     return parser
 
 
 def run_all(given, network, numbers=("double", "float")):
     """Checks or times the network of each seed; the process ends with 1 if one differs."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(given.threads)
     wrong = 0
     for seed in range(given.first, given.end):
         net, folder = network(seed), given.folder / str(seed)
@@ -648,6 +648,7 @@ def run_all(given, network, numbers=("double", "float")):
 def main():
     parser = options(__doc__, "random_networks")
     parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    parser.add_argument("--threads", type=int, default=1, help="those of a timed step; default: 1")
     parser.add_argument("--gpu", action="store_true", help="compute with policy::cuda")
     parser.add_argument("--build", action="store_true", help="compile the programs for a GPU and run none")
     parser.add_argument("--built", action="store_true", help="run programs for a GPU that are compiled")

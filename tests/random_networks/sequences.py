@@ -2,7 +2,7 @@
 """Compares a step of random networks of sequences, with lengths, masks, states and a second sequence, with PyTorch.
 
     tests/random_networks/sequences.py 0 40           # seeds 0 to 39: right?
-    tests/random_networks/sequences.py 0 40 --time    # larger ones, on one thread: how fast?
+    tests/random_networks/sequences.py 0 40 --time    # larger ones, on one thread or --threads: how fast?
 
 Each network is a function of a sequence of words or features, its lengths, and a memory with other lengths. It is
 compiled in double and float. Networks of which each step sees no later ones are also computed step by step and after a
@@ -450,6 +450,7 @@ class SequenceNetwork(compare.Network):
 def main():
     parser = compare.options(__doc__, "random_sequences")
     parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    parser.add_argument("--threads", type=int, default=1, help="those of a timed step; default: 1")
     given = parser.parse_args()
     compare.run_all(given, lambda seed: SequenceNetwork(seed, LARGE if given.time else SMALL))
 
