@@ -46,6 +46,11 @@ struct product_pieces {
     }
 };
 
+// Work of a product, as loops count it.
+constexpr double product_work(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
+    return 2.0 * double(m) * double(n) * double(k) / product_speed;
+}
+
 // In blocks: of b as much as the cache holds meets a piece of a's rows. All of b is `packed` in
 // panels already, or its parts are where its rows are longer than a tile.
 template <class F>
@@ -68,7 +73,7 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
             }
         }
     }
-    double const work = 2.0 * double(m) * double(p.n) * double(p.k);
+    double const work = product_work(m, p.n, p.k);
     // rows that lie turned are not read ahead by the processor, so they stay in its cache
     bool const by_parts = p.a.column != 1 && !p.turns;
     std::ptrdiff_t const most_tiles =
@@ -94,7 +99,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
                   T* c, tile_end<T> const& end) {
     constexpr std::ptrdiff_t piece = std::ptrdiff_t{8} * run_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
-    parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
+    parallel_for(pieces, product_work(m, n, k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
         std::ptrdiff_t offset[most_steps_at_once];
         std::iota(offset, offset + k, std::ptrdiff_t{0});

@@ -92,7 +92,7 @@ template <bool Vectors, class T, class F>
 void for_each_vector(std::ptrdiff_t first, std::ptrdiff_t last, F const& f) {
     constexpr std::ptrdiff_t piece = 4096;
     std::ptrdiff_t const pieces = (last - first + piece - 1) / piece;
-    parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
+    parallel_for(pieces, update_flops * double(last - first), [=](std::ptrdiff_t k) {
         std::ptrdiff_t const i = first + k * piece;
         each_vector<Vectors, T>(i, i + piece < last ? i + piece : last, f);
     });
@@ -124,7 +124,8 @@ void optimize_rows(Rule const& rule, optimized<T> const& all, std::ptrdiff_t fir
                                                                ? std::ptrdiff_t(table.used().size())
                                                                : table.count();
     auto const update = [=]<class V>(std::ptrdiff_t i) { optimize_at<V>(i, rule, all, each); };
-    share_range(rows, 20.0 * double(rows * columns), [&](std::ptrdiff_t i, std::ptrdiff_t last) {
+    double const work = update_flops * double(rows * columns);
+    share_range(rows, work, [&](std::ptrdiff_t i, std::ptrdiff_t last) {
         for (; i < last; ++i) {
             std::ptrdiff_t const row = table.are_known() ? table.used()[std::size_t(i)] : i,
                                  begin = first + row * columns, end = begin + columns;

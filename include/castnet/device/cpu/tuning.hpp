@@ -17,8 +17,12 @@ inline constexpr int chunks = 8;
 inline constexpr std::ptrdiff_t chunk_cache = 131072;
 inline constexpr std::ptrdiff_t most_samples_at_once = 16;
 
-// Floating-point operations below which waking the threads costs more than they save.
+// Floating-point operations below which waking the threads costs more than they save. Products of
+// matrices do `product_speed` times as many in the same time as other kernels. The update of a
+// parameter counts as `update_flops`: with few parameters, threads would mostly fetch from each
+// other's caches what another one has updated.
 inline constexpr double worthwhile_flops = 200'000;
+inline constexpr double product_speed = 10, update_flops = 2;
 
 // The largest networks whose launches are compiled one by one (small.hpp): elements of parameters,
 // of the workspace, and of a row; and those of plans for a single sample, whose launches do less.
