@@ -109,8 +109,8 @@ struct parts {
         auto const a = slice<0, 2, 5>(x), b = slice<0, 0, 3>(split<0, 2>(x)[1]);
         auto const pooled = global_avg_pool1d(x, lengths) + (cumsum(x) | global_avg_pool1d) +
                             (roll<0>(x, 3) | global_max_pool1d);
-        return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled, repeat_interleave<0, 2>(x),
-                       tile<2, 1>(x));
+        return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled, slice<0, 1, 9, 3>(x),
+                       repeat_interleave<0, 2>(x), tile<2, 1>(x));
     }
 };
 struct edges {

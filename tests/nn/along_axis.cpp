@@ -18,9 +18,9 @@ using check::layer_run, check::random_values, check::values, cn::row_major_shape
 
 namespace {
 
-template <std::size_t Axis, std::size_t Begin, std::size_t End>
+template <std::size_t Axis, std::size_t Begin, std::size_t End, std::size_t Step = 1>
 struct cut {
-    constexpr auto operator()(auto x) const { return cn::slice<Axis, Begin, End>(x); }
+    constexpr auto operator()(auto x) const { return cn::slice<Axis, Begin, End, Step>(x); }
 };
 template <std::size_t Axis, std::ptrdiff_t Shift>
 struct rolled {
@@ -165,6 +165,29 @@ TEST_CASE("parts of tensors along every axis") {
     all_along<shape<2, 4, 3>, 1>();
     all_along<shape<2, 4, 3>, 2>();
     all_along<shape<2, 3, 2, 4>, 1>();
+}
+
+TEST_CASE("positions of an axis at equal distances") {
+    auto const spaced =
+        []<class X, std::size_t Axis, std::size_t Begin, std::size_t End, std::size_t Step>() {
+            CAPTURE(Step);
+            moves<X, cut<Axis, Begin, End, Step>{}>(
+                [](auto at) { return at[Axis] = Begin + Step * at[Axis], at; });
+        };
+    spaced.operator()<shape<6>, 0, 1, 6, 2>();
+    spaced.operator()<shape<7>, 0, 0, 7, 2>(); // the last one has no neighbour
+    spaced.operator()<shape<9>, 0, 3, 9, 3>();
+    spaced.operator()<shape<5>, 0, 2, 4, 7>(); // a single one
+    spaced.operator()<shape<6, 3>, 0, 1, 6, 3>();
+    spaced.operator()<shape<5, 3>, 0, 1, 5, 2>(); // 1 and 3
+    spaced.operator()<shape<3, 8>, 1, 0, 8, 4>();
+    spaced.operator()<row_major_shape<2, 5, 3>, 1, 0, 5, 2>();
+    spaced.operator()<shape<4, 4, 6>, 0, 1, 4, 2>(); // an image
+    spaced.operator()<shape<2, 4, 6>, 1, 0, 4, 2>();
+    spaced.operator()<shape<2, 4, 5>, 2, 0, 5, 2>();
+    using symbol = cn::symbol<shape<2, 4, 5>>;
+    static_assert(
+        std::is_same_v<decltype(cn::slice<2, 0, 5, 2>(symbol{}))::shape_type, shape<2, 4, 3>>);
 }
 
 TEST_CASE("an axis is rolled by any number of positions") {

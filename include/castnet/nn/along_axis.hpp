@@ -8,6 +8,7 @@
 #include <castnet/nn/reshape.hpp>
 #include <castnet/tensor/mistakes.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -93,18 +94,54 @@ template <size_t Axis, Shape First, Shape Other>
 inline constexpr bool differ_along<Axis, First, Other> =
     std::is_same_v<detail::resized<First, Axis, 1>, detail::resized<Other, Axis, 1>>;
 
-// Positions Begin to End - 1 of an axis (NumPy's x[…, begin:end, …]).
-template <size_t Axis, size_t Begin, size_t End, Shape S>
+namespace detail {
+
+// Every Step-th of Count positions from Begin on: the axis is seen as Count groups of Step
+// positions, each of which gives one. Groups begin before Begin where the axis ends within the
+// last one, and an axis that is shorter than they are is padded.
+template <size_t Axis, size_t Begin, size_t Count, size_t Step, class S>
+constexpr auto spaced_slice(symbol<S> x) {
+    constexpr size_t extent = S::extent[Axis], all = Count * Step;
+    constexpr size_t start = all > extent ? 0 : std::min(Begin, extent - all);
+    constexpr op fitting = all > extent ? op::slice_gradient : op::slice;
+    using rows = rows_along<S, Axis>;
+    constexpr size_t groups = rows::rows * Count, inner = rows::inner;
+    int id = sample_id(x);
+    if constexpr (all != extent) {
+        id = on_rows<fitting, Axis, resized<S, Axis, all>>(x, start).id;
+    }
+    symbol<shape<groups, Step * inner>> const grouped{
+        x.g, seen_as(*x.g, id, {true, int(groups), int(Step * inner)})};
+    auto const chosen =
+        on_rows<op::slice, 1, shape<groups, inner>>(grouped, (Begin - start) * inner);
+    using result = resized<S, Axis, Count>;
+    return symbol<result>{x.g, seen_as(*x.g, chosen.id, ir::space_of<result>)};
+}
+
+} // namespace detail
+
+template <size_t Step>
+inline constexpr bool steps_forward = Step > 0;
+
+// Positions Begin, Begin + Step, … before End of an axis (NumPy's x[…, begin:end:step, …]). (The
+// cell of a scan takes slices without a step.)
+template <size_t Axis, size_t Begin, size_t End, size_t Step = 1, Shape S>
 constexpr auto slice(symbol<S> x) {
     static_assert(tensor_has_axis<S, Axis>,
                   "castnet: slice: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    static_assert(steps_forward<Step>, "castnet: slice: its step must be at least 1");
     if constexpr (tensor_has_axis<S, Axis>) {
         constexpr bool within = slice_within_axis<Begin, End, S::extent[Axis]>;
         static_assert(slice_within_axis<Begin, End, S::extent[Axis]>,
                       "castnet: slice: it is empty or reaches beyond the axis; see "
                       "slice_within_axis<begin, end, extent>");
-        constexpr size_t count = within ? End - Begin : 1;
-        return detail::on_rows<op::slice, Axis, detail::resized<S, Axis, count>>(x, Begin);
+        constexpr size_t step = std::max<size_t>(Step, 1);
+        constexpr size_t count = within ? (End - Begin + step - 1) / step : 1;
+        if constexpr (within && step > 1 && count > 1) {
+            return detail::spaced_slice<Axis, Begin, count, step>(x);
+        } else {
+            return detail::on_rows<op::slice, Axis, detail::resized<S, Axis, count>>(x, Begin);
+        }
     } else {
         return x;
     }
