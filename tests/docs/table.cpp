@@ -139,7 +139,8 @@ struct two_branches {
     static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
 
     constexpr auto operator()(auto a, auto b) const {
-        auto const left = a | conv2d<32, 3> | global_avg_pool2d;
+        auto const x = a | conv2d<32, 3>;
+        auto const left = ((x - mean<0>(x, keepdims)) | global_avg_pool2d) + max<1, 2>(x);
         auto const right = encoder(b) | global_max_pool2d;
         return outputs(concat(left, right), left + right);
     }

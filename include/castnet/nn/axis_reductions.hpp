@@ -1,6 +1,6 @@
 // Reductions along axes for symbols, under the names that they have for tensors: sums, means,
-// extrema, norms, variances, logsumexp, argmax. They are not for images, whose axes mean something
-// else.
+// extrema, norms, variances, logsumexp, argmax. Axis 0 of an image or volume is its channels; with
+// keepdims it stays one.
 #pragma once
 
 #include <castnet/graph/operations.hpp>
@@ -12,15 +12,15 @@
 namespace castnet {
 
 template <class S, size_t... Axes>
-inline constexpr bool can_reduce_axes = !channels_first<S> && detail::has_distinct_axes<S, Axes...>;
+inline constexpr bool can_reduce_axes = detail::has_distinct_axes<S, Axes...>;
 
 namespace detail {
 
 template <class S, size_t... Axes>
 struct axes_to_reduce {
     static_assert(can_reduce_axes<S, Axes...>,
-                  "castnet: a reduction along axes needs axes that the tensor has, each once, and "
-                  "no image or volume; see can_reduce_axes<shape, axes...>");
+                  "castnet: a reduction along axes needs axes that the tensor has, each once; see "
+                  "can_reduce_axes<shape, axes...>");
     static constexpr bool checked = true;
 };
 
@@ -50,12 +50,37 @@ constexpr auto reduced_last(symbol<S> x, std::index_sequence<Kept...>,
 template <class S, size_t... Kept>
 auto kept_shape(std::index_sequence<Kept...>) -> row_major_shape<S::extent[Kept]...>;
 
+// reduce, a reduction of row-major tensors along axes, of an image or volume: of its axes as they
+// lie in memory, where the channels, the first axis, are the last one.
+template <size_t... Axes, class S, class F>
+constexpr auto reduce_in_memory(symbol<S> x, F const& reduce) {
+    return [&]<size_t... Pixel>(std::index_sequence<Pixel...>) {
+        using lying = row_major_shape<S::extent[Pixel + 1]..., S::extent[0]>;
+        symbol<lying> const all{x.g, seen_as(*x.g, sample_id(x), ir::space_of<lying>)};
+        auto const reduced =
+            reduce(all, std::index_sequence<(Axes + sizeof...(Pixel)) % S::rank...>{});
+        constexpr size_t rank = decltype(reduced)::shape_type::rank;
+        if constexpr (is_one_of<Axes...>(0) || rank < 2) {
+            return reduced;
+        } else {
+            return [&]<size_t... I>(std::index_sequence<I...>) {
+                return permute<(I + rank - 1) % rank...>(reduced);
+            }(std::make_index_sequence<rank>{});
+        }
+    }(std::make_index_sequence<S::rank - 1>{});
+}
+
 // Kernels reduce rows of features or all rows to one; other axes move after the rest first.
 template <size_t... Axes, class S>
 constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
     static_assert(axes_to_reduce<S, Axes...>::checked);
     if constexpr (!can_reduce_axes<S, Axes...>) {
         return x;
+    } else if constexpr (channels_first<S>) {
+        return reduce_in_memory<Axes...>(x,
+                                         [&]<size_t... A>(auto lying, std::index_sequence<A...>) {
+                                             return reduce_axes<A...>(lying, kind, factor);
+                                         });
     } else {
         constexpr auto kept = some_axes<S, false, Axes...>();
         using result = decltype(kept_shape<S>(kept));
@@ -78,7 +103,7 @@ constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
 template <size_t... Axes, class S, class R>
 constexpr auto keep_axes(symbol<R> x, symbol<S>) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-        return reshaped(x, row_major_shape<(is_one_of<Axes...>(I) ? 1 : S::extent[I])...>{});
+        return reshaped(x, shape_in<order_of<S>, (is_one_of<Axes...>(I) ? 1 : S::extent[I])...>{});
     }(std::make_index_sequence<S::rank>{});
 }
 template <size_t... Axes, class S, class R, class... Keep>
@@ -200,6 +225,10 @@ constexpr auto argmax(symbol<S> x, Keep... keep) {
     static_assert(detail::axes_to_reduce<S, Axis>::checked);
     if constexpr (!can_reduce_axes<S, Axis>) {
         return x;
+    } else if constexpr (channels_first<S>) {
+        auto const places = detail::reduce_in_memory<Axis>(
+            x, []<size_t A>(auto lying, std::index_sequence<A>) { return argmax<A>(lying); });
+        return detail::kept_or_dropped<Axis>(places, x, keep...);
     } else {
         constexpr auto kept = detail::some_axes<S, false, Axis>();
         auto const last = detail::reduced_last(x, kept, std::index_sequence<Axis>{});

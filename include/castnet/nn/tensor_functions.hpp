@@ -1,7 +1,7 @@
 // Functions of tensors (castnet/tensor/) for symbols, under the same names: reductions along axes,
 // products with vectors, transposition, repetition, diagonals, products and largest elements along
 // axes. So a function that is written once computes with tensors and is differentiated
-// (train/grad.hpp). They are not for images, whose axes mean something else.
+// (train/grad.hpp). Images and volumes are only reduced.
 #pragma once
 
 #include <castnet/nn/along_axis.hpp>
@@ -287,6 +287,11 @@ constexpr auto prod(symbol<S> x, Keep... keep) {
     static_assert(detail::axes_to_reduce<S, Axes...>::checked);
     if constexpr (!can_reduce_axes<S, Axes...>) {
         return x;
+    } else if constexpr (channels_first<S>) {
+        auto const products = detail::reduce_in_memory<Axes...>(
+            x,
+            []<size_t... A>(auto lying, std::index_sequence<A...>) { return prod<A...>(lying); });
+        return detail::kept_or_dropped<Axes...>(products, x, keep...);
     } else {
         constexpr auto kept = detail::some_axes<S, false, Axes...>();
         using result = decltype(detail::kept_shape<S>(kept));
