@@ -92,12 +92,18 @@ constexpr int joined(ir::graph& g, int* tensors, int count) {
 
 } // namespace detail
 
+template <Shape... S>
+inline constexpr bool have_channels = ((S::rank > 0) && ...);
+
 // Concatenation of two or more tensors along the channels of images or the last axis of other
 // tensors; all other axes must be equal.
 template <Shape First, Shape... More>
     requires(sizeof...(More) > 0)
 constexpr auto concat(symbol<First> x, symbol<More>... more) {
-    static_assert((joinable<First, More> && ...),
+    static_assert(have_channels<First, More...>,
+                  "castnet: concat joins no numbers, of which cn::stack(a, b) makes a vector; see "
+                  "have_channels<shapes...>");
+    static_assert((joinable<First, More> && ...) || !have_channels<First, More...>,
                   "castnet: concat: the tensors differ in more than their channels; see "
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
