@@ -5,6 +5,7 @@
 
 #include <castnet/graph/operations.hpp>
 #include <castnet/nn/permute.hpp>
+#include <castnet/tensor/negative_axes.hpp>
 #include <castnet/tensor/reduce.hpp>
 
 #include <utility>

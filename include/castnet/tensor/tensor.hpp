@@ -11,6 +11,7 @@
 #include <castnet/tensor/linear_algebra.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/mistakes.hpp>
+#include <castnet/tensor/negative_axes.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 #include <castnet/tensor/quantile.hpp>
