@@ -220,7 +220,9 @@ TEST_CASE("tables of the guide") {
     CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
     for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),
                               exponential_decay(1e-2, 0.5, 1000), polynomial_decay(1e-2, 1e-4, 2),
-                              cosine_restarts(1e-2, 500), warm_up(500, cosine_decay(1e-2))}) {
+                              cosine_restarts(1e-2, 500), multi_step_decay(1e-2, 0.1, {500, 800}),
+                              followed_by(step_decay(1e-2, 0.5, 100), 500, cosine_decay(1e-2)),
+                              warm_up(500, cosine_decay(1e-2))}) {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);

@@ -67,6 +67,28 @@ TEST_CASE("step_decay changes at multiples") {
     CHECK(rate(35, 100) == about(0.1));
 }
 
+// Rates of torch.optim.lr_scheduler.MultiStepLR and SequentialLR.
+TEST_CASE("multi_step_decay changes at its milestones") {
+    auto const rate = cn::multi_step_decay(0.1, 0.5, {2, 5, 5});
+    double const expected[] = {0.1, 0.1, 0.05, 0.05, 0.05, 0.0125, 0.0125};
+    for (std::uint64_t i = 0; i < 7; ++i) {
+        CHECK(rate(i, 7) == about(expected[i]));
+    }
+}
+
+TEST_CASE("a schedule is followed by another one, which begins at its own step 0") {
+    auto const rate =
+        cn::followed_by(cn::exponential_decay(0.1, 0.9), 3, cn::step_decay(0.1, 0.5, 2));
+    double const expected[] = {0.1, 0.09, 0.081, 0.1, 0.1, 0.05, 0.05, 0.025};
+    for (std::uint64_t i = 0; i < 8; ++i) {
+        CHECK(rate(i, 8) == about(expected[i]));
+    }
+    auto const twice = cn::followed_by(cn::cosine_decay(1), 10, cn::cosine_decay(2));
+    CHECK(twice(5, 30) == about(0.5));
+    CHECK(twice(20, 30) == about(1));
+    CHECK(twice(2, 4) == about(0.5)); // of a fit that is shorter
+}
+
 TEST_CASE("warm_up rises linearly to the schedule behind it") {
     auto const rate = cn::warm_up(4, cn::step_decay(1, 0.5, 6));
     CHECK(rate(0, 20) == about(0.25));
@@ -116,4 +138,7 @@ TEST_CASE("schedules refuse what they cannot be made of") {
     CHECK_THROWS_AS((void)cn::one_cycle(nan), cn::error);
     CHECK_THROWS_AS((void)cn::one_cycle(1, 1.5), cn::error);
     CHECK_THROWS_AS((void)cn::warm_up(3, {}), cn::error);
+    CHECK_THROWS_AS((void)cn::multi_step_decay(nan, 0.5, {3}), cn::error);
+    CHECK_THROWS_AS((void)cn::followed_by(cn::cosine_decay(1), 3, {}), cn::error);
+    CHECK_THROWS_AS((void)cn::followed_by({}, 3, cn::cosine_decay(1)), cn::error);
 }

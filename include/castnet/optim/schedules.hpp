@@ -5,11 +5,13 @@
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/shape.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace castnet {
 
@@ -78,6 +80,18 @@ inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     };
 }
 
+// rate * factor^n, where n is how many of the milestones, numbers of steps, are behind: PyTorch's
+// MultiStepLR.
+inline schedule multi_step_decay(double rate, double factor,
+                                 std::vector<std::uint64_t> milestones) {
+    detail::check_hyperparameters("multi_step_decay", {{"rate", rate}, {"factor", factor}});
+    return [=, milestones = std::move(milestones)](std::uint64_t step, std::uint64_t) {
+        auto const behind = std::count_if(milestones.begin(), milestones.end(),
+                                          [step](std::uint64_t each) { return each <= step; });
+        return rate * std::pow(factor, static_cast<double>(behind));
+    };
+}
+
 // rate * factor^(step / every), without steps: Keras's ExponentialDecay; `every` is at least 1.
 inline schedule exponential_decay(double rate, double factor, std::uint64_t every = 1) {
     detail::check_hyperparameters("exponential_decay", {{"rate", rate}, {"factor", factor}});
@@ -132,6 +146,20 @@ inline schedule warm_up(std::uint64_t steps, schedule const& then) {
         double const rate = then(step, total);
         return step < steps ? rate * static_cast<double>(step + 1) / static_cast<double>(steps)
                             : rate;
+    };
+}
+
+// One schedule during the first `steps` steps, as if the fit had no more, and another one in what
+// is left of it, whose steps count from 0 again (PyTorch's SequentialLR). Throws castnet::error if
+// one of them is empty.
+inline schedule followed_by(schedule const& first, std::uint64_t steps, schedule const& then) {
+    if (!first || !then) {
+        throw error("castnet: followed_by: a schedule is empty; give cosine_decay(rate) or another "
+                    "one");
+    }
+    return [=](std::uint64_t step, std::uint64_t total) {
+        return step < steps ? first(step, std::min(steps, total))
+                            : then(step - steps, total - std::min(steps, total));
     };
 }
 
