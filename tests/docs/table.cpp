@@ -177,7 +177,9 @@ static_assert(
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae, mape, msle,
                huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge, categorical_hinge,
                kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
-               triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice,
+               triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2},
+               cosine_embedding_loss{.margin = 0.2}, margin_ranking_loss{.margin = 0.2},
+               hinge_embedding_loss{.margin = 2}, dice, tversky_loss{.alpha = 0.3, .beta = 0.7},
                ctc<27, 10>.zero_infinity()>);
 using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5, mse>>);
 

@@ -68,6 +68,9 @@ struct of_kl_divergence : of_vectors<cn::kl_divergence> {};
 struct of_poisson_nll : of_values<cn::poisson_nll> {};
 struct of_cosine_similarity : of_values<cn::cosine_similarity> {};
 struct of_dice : of_values<cn::dice> {};
+constexpr auto uneven_tversky = cn::tversky_loss{.alpha = 0.3, .beta = 0.7};
+struct of_tversky : of_values<uneven_tversky> {};
+struct of_hinge_embedding : of_values<cn::hinge_embedding> {};
 
 // Losses of several outputs: one input for each, then the target, if any.
 template <auto Loss>
@@ -82,6 +85,10 @@ struct of_triplets : cn::network<of_several<wide_triplet_margin>{}, input<6>, in
 };
 constexpr auto wide_contrastive = cn::contrastive_loss{.margin = 4};
 struct of_pairs : cn::network<of_several<wide_contrastive>{}, input<6>, input<6>, input<1>> {};
+constexpr auto wide_ranking = cn::margin_ranking_loss{.margin = 0.5};
+struct of_ranking : cn::network<of_several<wide_ranking>{}, input<6>, input<6>, input<6>> {};
+constexpr auto narrow_angle = cn::cosine_embedding_loss{.margin = 0.2};
+struct of_angles : cn::network<of_several<narrow_angle>{}, input<6>, input<6>, input<1>> {};
 
 check::golden_file const& golden_losses() {
     static check::golden_file const file{"losses"};
@@ -329,6 +336,9 @@ TEST_CASE("losses of embeddings") {
     golden<of_cosine_similarity>("cosine_similarity");
     golden_of_several<of_triplets>("triplet_margin", 3);
     golden_of_several<of_pairs>("contrastive", 2);
+    golden_of_several<of_ranking>("margin_ranking", 2);
+    golden_of_several<of_angles>("cosine_embedding", 2);
+    golden<of_hinge_embedding>("hinge_embedding");
     outcome const none = of_sample<of_two_directions>({0, 0}, {1, 2});
     CHECK(none.loss == 0);
     CHECK(std::isfinite(none.gradient[0]));
@@ -350,6 +360,7 @@ TEST_CASE("equal embeddings have a gradient, and are no mistake where they shoul
 
 TEST_CASE("dice: twice what both have of what they have together") {
     golden<of_dice>("dice");
+    golden<of_tversky>("tversky");
     CHECK(of_sample<of_two_segments>({infinity, -infinity}, {1, 0}).loss == 0);
     CHECK(of_sample<of_two_segments>({-infinity, infinity}, {1, 0}).loss == doctest::Approx(1));
     CHECK(of_sample<of_two_segments>({-infinity, -infinity}, {0, 0}).loss == 0);

@@ -373,6 +373,10 @@ TEST_CASE("numbers of losses and metrics lie in their ranges") {
     CHECK(refusal(cn::dice_loss{.smooth = -1}) != "");
     CHECK(refusal(cn::triplet_margin_loss{.margin = -1}) != "");
     CHECK(refusal(cn::contrastive_loss{.margin = none}) != "");
+    CHECK(refusal(cn::cosine_embedding_loss{.margin = -1}) != "");
+    CHECK(refusal(cn::margin_ranking_loss{.margin = -1}) != "");
+    CHECK(refusal(cn::hinge_embedding_loss{.margin = none}) != "");
+    CHECK(refusal(cn::tversky_loss{.beta = -1}) != "");
     CHECK(refusal(cn::precision_metric{.threshold = -1}) != "");
     CHECK(refusal(cn::f_beta_metric{.beta = -1}) != "");
     CHECK(refusal(cn::huber_loss{.delta = 1e-3}, cn::recall_metric{.threshold = 1}) == "");

@@ -1,4 +1,4 @@
-// Dice loss of segmentations.
+// Dice and Tversky losses of segmentations.
 #pragma once
 
 #include <castnet/nn/losses.hpp>
@@ -27,5 +27,30 @@ struct dice_loss {
     }
 };
 inline constexpr dice_loss dice{};
+
+// 1 - (o + smooth) / (o + alpha (sum(p) - o) + beta (sum(t) - o) + smooth), where o = sum(p t), for
+// p and t as above: alpha weighs false positives, beta false negatives (Salehi et al. 2017; Keras'
+// Tversky and MONAI's TverskyLoss, of single samples).
+struct tversky_loss {
+    static constexpr char const* name = "tversky";
+    static constexpr bool labels = false;
+    scalar alpha = 0.5;
+    scalar beta = 0.5;
+    scalar smooth = 1e-7;
+    [[gnu::noinline]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"alpha", alpha.value}, {"beta", beta.value}, {"smooth", smooth.value}});
+    }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        detail::takes_logits(logit);
+        auto const p = sigmoid(logit);
+        auto const both = sum(p * target);
+        auto const errors = alpha * (sum(p) - both) + beta * (sum(target) - both);
+        return 1 - (both + smooth) / (both + errors + smooth);
+    }
+};
+inline constexpr tversky_loss tversky{};
 
 } // namespace castnet

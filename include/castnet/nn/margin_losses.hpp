@@ -1,7 +1,9 @@
-// Margin losses: what is right by a margin of 1 costs nothing, as with support vector machines.
+// Margin losses: what is right by a margin costs nothing, as with support vector machines.
 #pragma once
 
 #include <castnet/nn/losses.hpp>
+
+#include <array>
 
 namespace castnet {
 
@@ -53,5 +55,39 @@ struct categorical_hinge_loss {
     }
 };
 inline constexpr categorical_hinge_loss categorical_hinge{};
+
+// max(0, margin - t (a - b)) of two outputs of a network and a target t of 1 where a should be the
+// greater one, or else 0 or -1; the mean over the sample's elements (PyTorch's MarginRankingLoss).
+struct margin_ranking_loss {
+    static constexpr char const* name = "margin_ranking";
+    static constexpr bool labels = false;
+    scalar margin = 0;
+    [[gnu::noinline]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"margin", margin.value}});
+    }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> a, symbol<S> b, symbol<S> target) const {
+        return mean(relu(margin + where(greater(target, 0), b - a, a - b)));
+    }
+};
+inline constexpr margin_ranking_loss margin_ranking{};
+
+// A distance x where the target is 1, for what should be near, and max(0, margin - x) where it is 0
+// or -1; the mean over the sample's elements (PyTorch's HingeEmbeddingLoss).
+struct hinge_embedding_loss {
+    static constexpr char const* name = "hinge_embedding";
+    static constexpr bool labels = false;
+    scalar margin = 1;
+    [[gnu::noinline]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"margin", margin.value}});
+    }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> distance, symbol<S> target) const {
+        return mean(where(greater(target, 0), distance, relu(margin - distance)));
+    }
+};
+inline constexpr hinge_embedding_loss hinge_embedding{};
 
 } // namespace castnet

@@ -81,6 +81,17 @@ def dice(logits, target):
     return 1 - (2 * (p * target).sum(dim=1) + 1e-7) / (both + 1e-7)
 
 
+def tversky(logits, target):
+    p = logits.sigmoid()
+    both = (p * target).sum(dim=1)
+    errors = 0.3 * (p.sum(dim=1) - both) + 0.7 * (target.sum(dim=1) - both)
+    return 1 - (both + 1e-7) / (both + errors + 1e-7)
+
+
+def signs():
+    return 2 * bits() - 1
+
+
 def kl_divergence(logits, target):
     return F.kl_div(logits.log_softmax(dim=1), target, reduction="none").sum(dim=1)
 
@@ -131,6 +142,8 @@ LOSSES = {
     "poisson_nll": (unreduced(F.poisson_nll_loss), values, counts),
     "cosine_similarity": (lambda x, t: -F.cosine_similarity(x, t), values, values),
     "dice": (dice, lambda: 2 * values(), bits),
+    "tversky": (tversky, lambda: 2 * values(), bits),
+    "hinge_embedding": (unreduced(F.hinge_embedding_loss), lambda: values().abs(), signs),
 }
 
 # name: (loss of several predictions and a target, predictions, target)
@@ -153,6 +166,16 @@ OF_SEVERAL = {
         ),
         [values, values],
         lambda: torch.tensor([[0.0], [1.0], [0.0], [1.0]]),
+    ),
+    "margin_ranking": (
+        lambda a, b, t: F.margin_ranking_loss(a, b, t, margin=0.5, reduction="none"),
+        [values, values],
+        signs,
+    ),
+    "cosine_embedding": (
+        lambda a, b, t: F.cosine_embedding_loss(a, b, t[:, 0], margin=0.2, reduction="none"),
+        [lambda: values().abs(), lambda: values().abs()],
+        lambda: torch.tensor([[-1.0], [1.0], [-1.0], [1.0]]),
     ),
 }
 
