@@ -32,7 +32,7 @@ struct max_pool_body {
         loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
             pixel_range const rows = rows_of(at.row), columns = columns_of(at.column);
             T best[Lanes];
-            std::uint32_t best_pixel[Lanes], number = 0;
+            std::uint32_t best_pixel[Lanes] = {}, number = 0;
             for (int r = rows.first; r < rows.last; ++r) {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
                     T value[Lanes];
