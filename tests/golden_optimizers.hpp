@@ -50,6 +50,9 @@ void for_each_golden_optimizer(F const& f) {
     f("adam", cn::adam{});
     f("adam_weight_decay", cn::adam{.weight_decay = 0.01});
     f("adamw", cn::adamw{});
+    f("adamax", cn::adamax{.weight_decay = 0.01});
+    f("radam", cn::radam{.weight_decay = 0.01});
+    f("radam_short", cn::radam{.beta_2 = 0.9});
     f("adagrad", cn::adagrad{});
     f("adadelta", cn::adadelta{});
 }

@@ -564,7 +564,8 @@ TEST_CASE("quotients are exact") {
 
 TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, cn::sgd,
                    cn::momentum, cn::rmsprop, cn::rmsprop_momentum, cn::adam, cn::adamw,
-                   cn::amsgrad, cn::nadam, cn::lion, cn::adagrad, cn::adadelta) {
+                   cn::amsgrad, cn::nadam, cn::adamax, cn::radam, cn::lion, cn::adagrad,
+                   cn::adadelta) {
     constexpr std::ptrdiff_t count = 1088; // several blocks' worth, in three ranges
     constexpr int slots = Optimizer::slots;
     arrays<double> memory;

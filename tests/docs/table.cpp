@@ -198,8 +198,8 @@ constexpr bool are_optimizers(O const&...) {
 static_assert(are_optimizers(sgd{.learning_rate = 0.01},
                              momentum{.learning_rate = 0.01, .nesterov = true}, rmsprop{},
                              rmsprop_momentum{.centered = true}, adam{.learning_rate = 1e-3},
-                             adamw{.weight_decay = 0.01}, amsgrad{}, nadam{}, lion{}, lamb{},
-                             muon{.adamw_rate = 0.1}, adagrad{}, adadelta{}));
+                             adamw{.weight_decay = 0.01}, amsgrad{}, nadam{}, adamax{}, radam{},
+                             lion{}, lamb{}, muon{.adamw_rate = 0.1}, adagrad{}, adadelta{}));
 
 template <Policy... P>
 constexpr bool are_policies = true;

@@ -104,6 +104,8 @@ TEST_CASE("a gradient that is not a number is not lost") {
     values const g{0.5, std::nan(""), 0.5};
     CHECK(std::isnan(steps_of(cn::amsgrad{}, g).back()));
     CHECK(std::isnan(steps_of(cn::nadam{}, g).back()));
+    CHECK(std::isnan(steps_of(cn::adamax{}, g).back()));
+    CHECK(std::isnan(steps_of(cn::radam{}, g).back()));
     CHECK(std::isnan(steps_of(cn::lion{}, g).back()));
 }
 
@@ -141,6 +143,8 @@ TEST_CASE("every optimizer names its numbers, and those of the defaults are in r
     CHECK(names(cn::adamw{}) == 5);
     CHECK(names(cn::amsgrad{}) == 5);
     CHECK(names(cn::nadam{}) == 6);
+    CHECK(names(cn::adamax{}) == 5);
+    CHECK(names(cn::radam{}) == 5);
     CHECK(names(cn::lion{}) == 4);
     CHECK(names(cn::lamb{}) == 5);
     CHECK(names(cn::muon{}) == 12);

@@ -56,6 +56,8 @@ TEST_CASE("clouds of points are told apart") {
     CHECK(accuracy_with(cn::adamw{.learning_rate = 0.01}) >= 0.99);
     CHECK(accuracy_with(cn::amsgrad{.learning_rate = 0.01}) >= 0.99);
     CHECK(accuracy_with(cn::nadam{.learning_rate = 0.01}) >= 0.99);
+    CHECK(accuracy_with(cn::adamax{.learning_rate = 0.01}) >= 0.99);
+    CHECK(accuracy_with(cn::radam{.learning_rate = 0.01}) >= 0.99);
     CHECK(accuracy_with(cn::lion{.learning_rate = 0.003}) >= 0.99);
     CHECK(accuracy_with(cn::adagrad{.learning_rate = 0.05}) >= 0.99);
     CHECK(accuracy_with(cn::adadelta{}) >= 0.99);

@@ -1,4 +1,4 @@
-// Adam and its variants AdamW, AMSGrad and Nadam.
+// Adam and its variants AdamW, AMSGrad, Nadam, Adamax and RAdam.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -172,9 +172,89 @@ struct nadam {
     }
 };
 
+// Adam with the largest gradient so far, which fades, in place of the root of the second moment
+// (Kingma & Ba 2015, section 7.1).
+struct adamax {
+    double learning_rate = 2e-3;
+    double beta_1 = 0.9;
+    double beta_2 = 0.999;
+    double epsilon = 1e-8;
+    double weight_decay = 0;
+    static constexpr char const* name = "adamax";
+    static constexpr int slots = 2;
+    [[gnu::noinline]] auto hyperparameters() const {
+        return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
+    }
+    static constexpr bool not_negative(int slot) { return slot == 1; }
+
+    template <class T>
+    struct rule {
+        T rate, epsilon, decay, one_minus_beta_1, beta_2;
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& mean, V& largest) const {
+            g += decay * p;
+            mean += one_minus_beta_1 * (g - mean);
+            V const faded = beta_2 * largest, now = (g < V{} ? -g : g) + epsilon;
+            largest = now <= faded ? faded : now; // NaN, too
+            p -= rate * mean / largest;
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        double const n = static_cast<double>(step);
+        return {T(rate / (1 - std::pow(beta_1, n))), T(epsilon), T(weight_decay), T(1 - beta_1),
+                T(beta_2)};
+    }
+};
+
+// Adam that divides by the second moment only from the step on, about the sixth, where that is
+// known well enough, and then goes by how well (Liu et al. 2020).
+struct radam {
+    double learning_rate = 1e-3;
+    double beta_1 = 0.9;
+    double beta_2 = 0.999;
+    double epsilon = 1e-8;
+    double weight_decay = 0;
+    static constexpr char const* name = "radam";
+    static constexpr int slots = 2;
+    [[gnu::noinline]] auto hyperparameters() const {
+        return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
+    }
+    static constexpr bool not_negative(int slot) { return slot == 1; }
+
+    template <class T>
+    struct rule {
+        T epsilon, decay, one_minus_beta_1, one_minus_beta_2;
+        T plain_rate, adaptive_rate; // of which one is 0
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& mean, V& squares) const {
+            g += decay * p;
+            mean += one_minus_beta_1 * (g - mean);
+            squares += one_minus_beta_2 * (g * g - squares);
+            p -= mean * (plain_rate + adaptive_rate / (square_root(squares) + epsilon));
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        double const n = static_cast<double>(step), power = std::pow(beta_2, n);
+        double const most = 2 / (1 - beta_2) - 1, length = most - 2 * n * power / (1 - power);
+        double const corrected = rate / (1 - std::pow(beta_1, n));
+        rule<T> r{T(epsilon), T(weight_decay), T(1 - beta_1), T(1 - beta_2), T(corrected), T(0)};
+        if (length > 5) {
+            double const rectified =
+                std::sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
+            r.plain_rate = T(0);
+            r.adaptive_rate = T(corrected * rectified * std::sqrt(1 - power));
+        }
+        return r;
+    }
+};
+
 static_assert(Optimizer<adam>);
 static_assert(Optimizer<adamw>);
 static_assert(Optimizer<amsgrad>);
 static_assert(Optimizer<nadam>);
+static_assert(Optimizer<adamax>);
+static_assert(Optimizer<radam>);
 
 } // namespace castnet

@@ -29,6 +29,9 @@ OPTIMIZERS = {
         dict(lr=0.001, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01),
     ),
     "adamw": (optim.AdamW, dict(lr=0.001, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)),
+    "adamax": (optim.Adamax, dict(lr=0.002, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)),
+    "radam": (optim.RAdam, dict(lr=0.001, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)),
+    "radam_short": (optim.RAdam, dict(lr=0.001, betas=(0.9, 0.9), eps=1e-8)),
     "adagrad": (optim.Adagrad, dict(lr=0.01, eps=1e-10, initial_accumulator_value=0.0)),
     "adadelta": (optim.Adadelta, dict(lr=1.0, rho=0.9, eps=1e-6)),
 }
