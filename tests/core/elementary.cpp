@@ -480,7 +480,9 @@ TEST_CASE_TEMPLATE("the logarithm of gamma and its derivatives", T, float, doubl
     CHECK(alone<trigamma_function>(infinity) == 0);
     CHECK(std::isnan(alone<lgamma_function>(limits::quiet_NaN())));
     CHECK(std::isnan(alone<digamma_function>(limits::quiet_NaN())));
-    CHECK(std::isnan(elementary::polygamma(T(2), T(-1.5))));
+    CHECK(elementary::polygamma(T(3), T(-2)) == infinity);
+    CHECK(std::isnan(elementary::polygamma(T(2), -infinity)));
+    CHECK(std::isnan(elementary::polygamma(T(2), limits::quiet_NaN())));
     CHECK(std::isnan(elementary::polygamma(T(0), T(1))));
     CHECK(std::isnan(elementary::polygamma(T(1.5), T(1))));
 }

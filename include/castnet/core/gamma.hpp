@@ -113,15 +113,13 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T trigamma(T x) {
     return static_cast<T>(select(negative, multiply_add(turn, turn, -y), y));
 }
 
-// The derivative n of digamma, for whole n from 1 on and x above 0 (of n = 1, any x); else NaN.
-// Within 1e-13 of the value for n up to 10
-template <std::floating_point T>
-CASTNET_HD constexpr T polygamma(T n, T x) {
-    if (n == 1) {
-        return trigamma(x);
-    }
-    double const order = n, at = x;
-    double z = at, sum = 0; // of z^(-n - 1)
+CASTNET_HD constexpr bool is_odd(double whole) {
+    return whole - 2 * std::rint(whole / 2) != 0;
+}
+
+// The derivative of digamma of this order, 2 or more, at z, at least 0
+CASTNET_HD constexpr double polygamma_from_zero(double order, double z) {
+    double sum = 0; // of z^(-n - 1)
     for (int step = 0; step < 16; ++step) {
         bool const small = z < 16;
         sum += select(small, elementary::pow(z, -order - 1), 0.0);
@@ -141,9 +139,30 @@ CASTNET_HD constexpr T polygamma(T n, T x) {
     }
     double const all = multiply_add(order, sum, elementary::pow(z, -order) * series);
     double const size = elementary::exp(elementary::lgamma(order)) * all;
-    bool const odd = order - 2 * std::rint(order / 2) != 0;
-    bool const known = (order > 1) & (std::rint(order) == order) & (at >= 0);
-    return static_cast<T>(select(known, select(odd, size, -size), undefined_derivative));
+    return select(is_odd(order), size, -size);
+}
+
+// The derivative n of digamma, for whole n from 1 on; else NaN. Within 1e-13 for n up to 10: of the
+// value or, of negative x and even n, where it has zeros, of those at both sides of x.
+template <std::floating_point T>
+CASTNET_HD constexpr T polygamma(T n, T x) {
+    if (n == 1) {
+        return trigamma(x);
+    }
+    double const order = n, at = x;
+    if (!(order > 1) || std::rint(order) != order) {
+        return static_cast<T>(undefined_derivative);
+    }
+    if (!(at < 0)) {
+        return static_cast<T>(polygamma_from_zero(order, at));
+    }
+    // It is a sum over x, x + 1, …: of those above 0, and those below, which are all but some of
+    // the distances below 0, 1, … from there.
+    double const rest = at - std::rint(at);
+    double const above = rest < 0 ? 1 + rest : rest, below = rest < 0 ? -rest : 1 - rest;
+    double const others = polygamma_from_zero(order, below) - polygamma_from_zero(order, 1 - at);
+    double const positive = polygamma_from_zero(order, above);
+    return static_cast<T>(is_odd(order) ? positive + others : positive - others);
 }
 
 } // namespace castnet::elementary::inline CASTNET_VECTORS

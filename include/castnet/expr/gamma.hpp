@@ -35,7 +35,7 @@ struct function<fn::digamma> : derivative_reads<0b01> {
     }
 };
 
-// polygamma(n, x), the derivative n of digamma, for whole n from 1 on; NaN of negative x for n > 1
+// polygamma(n, x), the derivative n of digamma, for whole n from 1 on
 template <>
 struct function<fn::polygamma> : derivative_reads<no_gradient, 0b011> {
     static constexpr char const* name = "polygamma";
