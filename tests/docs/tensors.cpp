@@ -157,6 +157,7 @@ TEST_CASE("the table's spellings") {
     CHECK(allclose(cn::lgamma(a + 2) - cn::lgamma(a + 1), cn::log(a + 1)));
     CHECK(allclose(cn::digamma(a + 2) - cn::digamma(a + 1), 1 / (a + 1)));
     CHECK(cn::all(cn::polygamma(1, a + 1) > 0));
+    CHECK(allclose(cn::logaddexp(a, b), cn::log(cn::exp(a) + cn::exp(b))));
     CHECK(cn::max(cn::atan2(a, b)) < 3.15);
     CHECK(cn::max(cn::asin(cn::sin(b))) < 1.58);
     CHECK(cn::max(cn::atan(b)) < 1.58);

@@ -188,6 +188,8 @@ TEST_CASE("known values") {
         {"polygamma", castnet::polygamma(3, -7.3), 769.016733981682387},
         {"polygamma", castnet::polygamma(4, -1e-3), 23999999999999972.5},
         {"polygamma", castnet::polygamma(5, -100.0625), 2013266184.3986757},
+        {"logaddexp", castnet::logaddexp(1.0, -2.0), 1.0485873515737421},
+        {"logaddexp", castnet::logaddexp(1000.0, 1000.0), 1000.6931471805599},
         {"relu", relu(-2.0) + relu(3.0), 3},
         {"relu6", relu6(7.0) + relu6(-1.0) + relu6(2.0), 8},
         {"leaky_relu", function<fn::leaky_relu>::value(-2.0, 0.1), -0.2},

@@ -135,6 +135,7 @@ TEST_CASE("functions of several numbers") {
     of_several<fn::lerp>("lerp");
     of_several<fn::pow>("pow");
     of_several<fn::atan2>("atan2");
+    of_several<fn::logaddexp>("logaddexp");
     of_several<fn::fmod>("fmod");
     of_several<fn::remainder>("remainder");
 }

@@ -57,6 +57,7 @@ inline constexpr elementwise<fn::erf> erf{};
 inline constexpr elementwise<fn::lgamma> lgamma{};
 inline constexpr elementwise<fn::digamma> digamma{};
 inline constexpr elementwise<fn::polygamma> polygamma{};
+inline constexpr elementwise<fn::logaddexp> logaddexp{};
 
 inline constexpr elementwise<fn::relu> relu{};
 inline constexpr elementwise<fn::relu6> relu6{};

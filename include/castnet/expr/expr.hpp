@@ -8,6 +8,7 @@
 #include <castnet/expr/function.hpp>
 #include <castnet/expr/gamma.hpp>
 #include <castnet/expr/hyperbolic.hpp>
+#include <castnet/expr/logaddexp.hpp>
 #include <castnet/expr/logistic_loss.hpp>
 #include <castnet/expr/math.hpp>
 #include <castnet/expr/normalize.hpp>

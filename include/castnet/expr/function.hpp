@@ -62,6 +62,8 @@ enum class fn : std::uint8_t {
     fmod, remainder,
     // gamma.hpp
     lgamma, digamma, polygamma,
+    // logaddexp.hpp
+    logaddexp,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

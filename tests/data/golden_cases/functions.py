@@ -70,6 +70,7 @@ FUNCTIONS = {
     "erf": (torch.erf, lambda: (real(30.0),)),
     # (torch.digamma is less exact for negative numbers)
     "lgamma": (torch.lgamma, lambda: (positive(6),)),
+    "logaddexp": (torch.logaddexp, lambda: (real(30.0), real(30.0))),
     "relu": (F.relu, lambda: (real(1e3),)),
     "relu6": (F.relu6, lambda: (real(1e3),)),
     "leaky_relu": (lambda x: F.leaky_relu(x, 0.01), lambda: (real(1e3),)),
