@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/expr/activation.hpp>
+#include <castnet/expr/arithmetic.hpp>
 
 namespace castnet {
 
