@@ -13,8 +13,8 @@ struct function<fn::logaddexp> : derivative_reads<0b011, 0b011> {
     static constexpr char const* name = "logaddexp";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        T const greater = value_of<fn::maximum>(a, b);
-        return greater + elementary::log1p(detail::decay(difference(a, b)));
+        T const most = value_of<fn::maximum>(a, b);
+        return most + elementary::log1p(detail::decay(difference(a, b)));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {

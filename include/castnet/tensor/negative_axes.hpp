@@ -16,140 +16,40 @@ struct axes_count_from_first {
     static constexpr bool checked = true;
 };
 
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto sum(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto mean(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto prod(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto min(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto max(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto argmin(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto argmax(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto any(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto all(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto variance(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto standard_deviation(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto norm(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto logsumexp(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto median(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto quantile(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto concatenate(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto stack(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto flip(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto roll(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto take(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto take_along_axis(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto select(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto split(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto transpose(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto expand_dims(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto squeeze(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
-template <auto... Axes, class X, class... More>
-    requires(detail::negative<Axes> || ...)
-constexpr auto repeat_interleave(X const& x, More const&...) {
-    return detail::written_otherwise<axes_count_from_first<Axes...>>(x);
-}
+// (a macro, since a function template has its name from nothing else)
+#define CASTNET_AXES_COUNT_FROM_FIRST(function)                                                    \
+    template <auto... Axes, class X, class... More>                                                \
+        requires(detail::negative<Axes> || ...)                                                    \
+    constexpr auto function(X const& x, More const&...) {                                          \
+        return detail::written_otherwise<axes_count_from_first<Axes...>>(x);                       \
+    }
+CASTNET_AXES_COUNT_FROM_FIRST(sum)
+CASTNET_AXES_COUNT_FROM_FIRST(mean)
+CASTNET_AXES_COUNT_FROM_FIRST(prod)
+CASTNET_AXES_COUNT_FROM_FIRST(min)
+CASTNET_AXES_COUNT_FROM_FIRST(max)
+CASTNET_AXES_COUNT_FROM_FIRST(argmin)
+CASTNET_AXES_COUNT_FROM_FIRST(argmax)
+CASTNET_AXES_COUNT_FROM_FIRST(any)
+CASTNET_AXES_COUNT_FROM_FIRST(all)
+CASTNET_AXES_COUNT_FROM_FIRST(variance)
+CASTNET_AXES_COUNT_FROM_FIRST(standard_deviation)
+CASTNET_AXES_COUNT_FROM_FIRST(norm)
+CASTNET_AXES_COUNT_FROM_FIRST(logsumexp)
+CASTNET_AXES_COUNT_FROM_FIRST(median)
+CASTNET_AXES_COUNT_FROM_FIRST(quantile)
+CASTNET_AXES_COUNT_FROM_FIRST(concatenate)
+CASTNET_AXES_COUNT_FROM_FIRST(stack)
+CASTNET_AXES_COUNT_FROM_FIRST(flip)
+CASTNET_AXES_COUNT_FROM_FIRST(roll)
+CASTNET_AXES_COUNT_FROM_FIRST(take)
+CASTNET_AXES_COUNT_FROM_FIRST(take_along_axis)
+CASTNET_AXES_COUNT_FROM_FIRST(select)
+CASTNET_AXES_COUNT_FROM_FIRST(split)
+CASTNET_AXES_COUNT_FROM_FIRST(transpose)
+CASTNET_AXES_COUNT_FROM_FIRST(expand_dims)
+CASTNET_AXES_COUNT_FROM_FIRST(squeeze)
+CASTNET_AXES_COUNT_FROM_FIRST(repeat_interleave)
+#undef CASTNET_AXES_COUNT_FROM_FIRST
 
 } // namespace castnet
