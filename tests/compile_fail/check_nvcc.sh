@@ -21,7 +21,8 @@ for source in "${sources[@]}"; do
     groups[$(grep '^#include' "$source" | sort)]+="$source "
 done
 
-# compile <source>…: those that have the same #include lines, each in a namespace.
+# compile <source>…: those that have the same #include lines, each in a namespace. (After a hundred
+# errors nvcc would stop, within those of a source.)
 compile() {
     {
         grep '^#include' "$1"
@@ -31,7 +32,8 @@ compile() {
             echo '}'
         done
     } >"$scratch/together.cu"
-    output=$("${nvcc[@]}" -ptx "$scratch/together.cu" -o "$scratch/together.ptx" 2>&1)
+    output=$("${nvcc[@]}" -Xcudafe --error_limit=100000 -ptx "$scratch/together.cu" \
+        -o "$scratch/together.ptx" 2>&1)
 }
 
 # An error belongs to the source that it names, at the latest where templates were asked for.
@@ -60,8 +62,8 @@ check() { # <source> <its errors>
     done < <(sed -nE 's,^// expect: (castnet: .*),\1,p' "$1")
 }
 
-# A check that has failed for one source says nothing about the next one, and after a hundred errors
-# nvcc says nothing at all: sources without an error are compiled together again.
+# A check that has failed for one source says nothing about the next one: sources without an error
+# are compiled together again.
 for includes in "${!groups[@]}"; do
     read -ra left <<<"${groups[$includes]}"
     while ((${#left[@]})); do
