@@ -156,8 +156,9 @@ CASTNET_HD constexpr T polygamma(T n, T x) {
     if (!(at < 0)) {
         return static_cast<T>(polygamma_from_zero(order, at));
     }
-    // It is a sum over x, x + 1, …: of those above 0, and those below, which are all but some of
-    // the distances below 0, 1, … from there.
+    // It is, but for a factor, the sum of (x + k)^(-n - 1) for k = 0, 1, …: the terms of x + k
+    // above 0 are those of polygamma at `above`; the others are, but for their signs, those at
+    // `below` without those at 1 - x.
     double const rest = at - std::rint(at);
     double const above = rest < 0 ? 1 + rest : rest, below = rest < 0 ? -rest : 1 - rest;
     double const others = polygamma_from_zero(order, below) - polygamma_from_zero(order, 1 - at);
