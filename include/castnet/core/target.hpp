@@ -7,7 +7,15 @@
 
 #include <castnet/core/language.hpp>
 
-#if defined(__AVX512F__) && defined(__AVX512BF16__)
+#if defined(__AVX512BF16__) && defined(__AMX_BF16__) && defined(__linux__) && defined(__LP64__)
+#define CASTNET_HAS_AMX 1
+#else
+#define CASTNET_HAS_AMX 0
+#endif
+
+#if CASTNET_HAS_AMX
+#define CASTNET_VECTORS avx512_amx
+#elif defined(__AVX512F__) && defined(__AVX512BF16__)
 #define CASTNET_VECTORS avx512_bf16
 #elif defined(__AVX512F__)
 #define CASTNET_VECTORS avx512

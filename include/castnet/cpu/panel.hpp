@@ -2,65 +2,13 @@
 // meet the rows of the left one while they are in the cache.
 #pragma once
 
-#include <castnet/cpu/tile.hpp>
-#include <castnet/cpu/transpose.hpp>
+#include <castnet/cpu/amx.hpp>
+#include <castnet/cpu/pack.hpp>
 
 #include <algorithm>
 #include <cstring>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
-
-constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t width) {
-    return (columns + width - 1) / width;
-}
-
-// A matrix operand: element (i, j) lies at i * row + j * column.
-template <class T>
-struct matrix {
-    T const* data;
-    std::ptrdiff_t row, column;
-};
-
-// Packs a panel of b, `depth` numbers deep: `columns` columns, at most a tile's. Where b lies
-// turned, its columns are contiguous.
-template <class F>
-void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>> const& b, F* to) {
-    constexpr std::ptrdiff_t width = tile_columns<F>;
-    std::ptrdiff_t const steps = steps_of<F>(depth);
-    if (b.column != 1) {
-        if (columns < width) {
-            std::fill_n(to, steps * width, F{});
-        }
-        if constexpr (numbers_in<F> == 1) {
-            transpose(columns, depth, b.data, b.column, to, width);
-        } else {
-            constexpr std::ptrdiff_t most = 64;
-            F rounded[size_t(width * most)];
-            for (std::ptrdiff_t k = 0; k < steps; k += most) {
-                std::ptrdiff_t const first = k * numbers_in<F>,
-                                     count = std::min(most * numbers_in<F>, depth - first);
-                for (std::ptrdiff_t j = 0; j < columns; ++j) {
-                    round_neighbours(b.data + j * b.column + first, count, rounded + j * most);
-                }
-                transpose(columns, steps_of<F>(count), rounded, most, to + k * width, width);
-            }
-        }
-        return;
-    }
-    auto const* from = b.data;
-    for (std::ptrdiff_t k = 0; k < depth; k += numbers_in<F>, to += width) {
-        if constexpr (numbers_in<F> > 1) {
-            round_rows(from, k + 1 < depth ? from + b.row : nullptr, columns, to);
-            std::fill_n(to + columns, width - columns, F{});
-        } else if (columns == width) {
-            std::memcpy(to, from, width * sizeof(F)); // a few vectors, no call
-        } else {
-            std::copy_n(from, columns, to);
-            std::fill_n(to + columns, width - columns, F(0));
-        }
-        from += numbers_in<F> * b.row;
-    }
-}
 
 // What lies in a matrix and will be needed: one of `parts` shares of it, in the order of memory.
 template <class T>
@@ -77,10 +25,6 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, s
     }
 }
 
-// Bytes of the part of a panel that many rows meet. Wide vectors come from the L2 cache as fast as
-// the L1 cache, and with fewer parts sums are loaded and stored less often.
-inline constexpr std::ptrdiff_t panel_part = vector_bytes >= 64 ? 65536 : 24576;
-
 // Whether a panel has no more than one line of the cache in each row. A part of it then fills most
 // of the L1 cache: what comes next is not fetched ahead, and rows that lie turned, in as many lines
 // as there are steps, are packed.
@@ -89,14 +33,6 @@ inline constexpr bool has_narrow_panels = vector_bytes * tile_vectors <= 64;
 // Bytes of a right factor from which on its next panel is fetched while rows meet one. Smaller ones
 // come from the L3 cache while they are packed.
 inline constexpr std::ptrdiff_t fetched_ahead = 4 << 20;
-
-// For such a part.
-template <class F>
-struct panel_scratch {
-    static constexpr std::ptrdiff_t size =
-        std::max(std::ptrdiff_t{8192}, panel_part / std::ptrdiff_t{sizeof(F)});
-    alignas(64) F data[size_t(size)];
-};
 
 // The most rows of a left factor that are packed for several panels, at the most steps of the depth
 // that panel_scratch holds: part of an L2 cache.
@@ -196,21 +132,6 @@ private:
     bfloat16_pair rounded_[size_t(at_once * most_steps)];
 };
 
-// The most steps of the depth at once, and the most rows of a result that is computed turned.
-inline constexpr std::ptrdiff_t most_steps_at_once = 512, most_turned_rows = 48;
-
-// c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. Where it turns, c lies turned
-// (as n x m), and m is at most most_turned_rows.
-template <class T>
-struct product {
-    std::ptrdiff_t m, n, k;
-    matrix<T> a, b;
-    T* c;
-    std::ptrdiff_t c_row;
-    tile_end<T> end = {};
-    bool turns = false;
-};
-
 // Part of a panel of a product's right factor, from a row and a column on.
 template <class T>
 struct right_part {
@@ -224,6 +145,38 @@ struct right_part {
           columns{std::clamp(p.n - column, std::ptrdiff_t{0}, most_columns)} {}
 };
 
+// The same as multiply_panels for at most amx_most_rows rows: they are rounded once for all panels.
+template <class F>
+void multiply_panels_by_amx(product<sum_type<F>> const& p, std::ptrdiff_t left,
+                            std::ptrdiff_t right, std::ptrdiff_t top, std::ptrdiff_t bottom,
+                            std::ptrdiff_t steps, F const* packed) {
+    using T = sum_type<F>;
+    constexpr std::ptrdiff_t width = tile_columns<F>;
+    std::ptrdiff_t const most = steps * numbers_in<F>;
+    panel_scratch<F> part;
+    std::ptrdiff_t begin = 0;
+    do { // at least once: a sum over no samples is 0
+        std::ptrdiff_t const end = std::min(begin + most, p.k);
+        tile_end<T> mine = end == p.k ? p.end : tile_end<T>{};
+        mine.accumulate = p.end.accumulate || begin > 0;
+        tile_depth<F> d{steps_of<F>(end - begin), nullptr, part.data, width};
+        amx_block<F> rows{d.steps};
+        rows.take(matrix<T>{p.a.data + top * p.a.row + begin * p.a.column, p.a.row, p.a.column},
+                  bottom - top, end - begin, p.c + top * p.c_row, p.c_row);
+        for (std::ptrdiff_t j = left; j < right; j += width) {
+            right_part<T> const here{p, begin, j, most, width};
+            if (packed) {
+                d.b = packed + j * steps_of<F>(p.k) + steps_of<F>(begin) * width;
+                d.next = d.b + steps_of<F>(p.k) * width;
+            } else {
+                pack_panel<F>(here.depth, here.columns, here.from, part.data);
+            }
+            rows.multiply(j, static_cast<int>(here.columns), d, mine);
+        }
+        begin = end;
+    } while (begin < p.k);
+}
+
 // Columns of a product from left to right, in its rows from top to bottom: panel by panel for each
 // part of the depth. `steps` of it, at most most_steps_at_once, are taken at once, so few that a
 // packed panel of them has room in panel_scratch. All panels are `packed` already, or the part of
@@ -233,6 +186,12 @@ template <class F>
 void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t right,
                      std::ptrdiff_t top, std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack,
                      F const* packed = nullptr) {
+    if constexpr (knows_amx<F>) {
+        if (uses_amx<F>()) {
+            multiply_panels_by_amx(p, left, right, top, bottom, steps, packed);
+            return;
+        }
+    }
     using T = sum_type<F>;
     constexpr std::ptrdiff_t width = tile_columns<F>;
     std::ptrdiff_t const tiles = (bottom - top + tile_rows - 1) / tile_rows;

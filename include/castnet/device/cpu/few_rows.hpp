@@ -19,9 +19,13 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 inline constexpr std::ptrdiff_t rows_side_by_side = 8;
 
 // Whether a product has so few rows. (More of them repay packed panels, unless these are narrow and
-// of a factor that an L2 cache does not hold.)
+// of a factor that an L2 cache does not hold; and AMX multiplies several as fast as they are
+// packed.)
 template <class F>
 constexpr bool has_few_rows(product<sum_type<F>> const& p) {
+    if (uses_amx<F>()) {
+        return p.b.column == 1 && p.m <= 2;
+    }
     if (p.b.column == 1) {
         bool const is_large = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)} > 32 * l1_cache;
         return p.m <= (has_narrow_panels && is_large ? 16 : 8);
@@ -65,6 +69,45 @@ add_steps(matrix<sum_type<F>> const& a, sum_type<F> const* b, std::ptrdiff_t b_r
     }
 }
 
+// The same of as many steps as AMX takes at once, or fewer, and in its order.
+template <int Rows, class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+add_amx_steps(std::ptrdiff_t steps, matrix<sum_type<F>> const& a, sum_type<F> const* b,
+              std::ptrdiff_t b_row, std::ptrdiff_t columns, sum_type<F>* sums,
+              std::ptrdiff_t sums_row) {
+    using T = sum_type<F>;
+    constexpr int width = simd<T>::width;
+    T left[size_t(Rows)][size_t(amx_depth)] = {};
+    for (int i = 0; i < Rows; ++i) {
+        for (std::ptrdiff_t k = 0; k < steps; ++k) {
+            left[i][k] = as_factor<F>(a.data[i * a.row + k * a.column]);
+        }
+    }
+    for (std::ptrdiff_t j = 0; j < columns; j += width) {
+        vec<T> first[size_t(Rows)] = {}, second[size_t(Rows)] = {}; // of each pair
+        auto const add = [&](vec<T>(&sum)[size_t(Rows)],
+                             std::ptrdiff_t k) __attribute__((always_inline)) {
+            vec<T> const right = as_factor<F>(*reinterpret_cast<vec<T> const*>(b + k * b_row + j));
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                sum[i] = multiply_add(left[i][k], right, sum[i]);
+            }
+        };
+        std::ptrdiff_t k = 0;
+        for (; k + 2 <= steps; k += 2) {
+            add(first, k);
+            add(second, k + 1);
+        }
+        if (k < steps) {
+            add(first, k);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            *reinterpret_cast<vec<T>*>(sums + i * sums_row + j) += first[i] + second[i];
+        }
+    }
+}
+
 template <int Depth, class F>
 void add_steps(std::ptrdiff_t rows, matrix<sum_type<F>> const& a, sum_type<F> const* b,
                std::ptrdiff_t b_row, std::ptrdiff_t columns, sum_type<F>* sums,
@@ -93,6 +136,16 @@ template <class F>
 void sum_rows(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t whole,
               std::ptrdiff_t begin, std::ptrdiff_t end, sum_type<F>* sums) {
     std::fill_n(sums, p.m * whole, sum_type<F>(0));
+    if constexpr (knows_amx<F>) {
+        if (uses_amx<F>()) {
+            for (std::ptrdiff_t k = begin; k < end; k += amx_depth) {
+                auto* const add = p.m > 1 ? &add_amx_steps<2, F> : &add_amx_steps<1, F>;
+                add(std::min(amx_depth, end - k), {p.a.data + k * p.a.column, p.a.row, p.a.column},
+                    p.b.data + k * p.b.row + left, p.b.row, whole, sums, whole);
+            }
+            return;
+        }
+    }
     auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
         for (; k + Depth <= end; k += Depth) {
             add_steps<Depth, F>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},

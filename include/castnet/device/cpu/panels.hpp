@@ -2,6 +2,7 @@
 // columns, row after row) while it is in the cache.
 #pragma once
 
+#include <castnet/cpu/amx.hpp>
 #include <castnet/cpu/panel.hpp>
 #include <castnet/device/cpu/depth.hpp>
 
@@ -100,17 +101,31 @@ public:
             bool const fetches = packed_size<F>(steps, columns) > cached_factors;
             F const* panel = b.data + first * b.stride;
             F const* const next_part = b.data + (part < parts - 1 ? first + count : 0) * b.stride;
-            for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<F>, panel += b.next) {
-                int const left =
-                    static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<F>, columns - j));
-                bool const is_last = j + tile_columns<F> >= columns;
-                tile_panel(tile_, tiles_, j, left,
-                           {count, offset, panel, b.stride,
-                            !fetches  ? nullptr
-                            : is_last ? next_part
-                                      : panel + b.next},
-                           mine);
+            // calls multiply(column, columns, their rows of B)
+            auto const each_panel = [&](auto const& multiply) {
+                for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<F>, panel += b.next) {
+                    bool const is_last = j + tile_columns<F> >= columns;
+                    multiply(
+                        j, static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<F>, columns - j)),
+                        tile_depth<F>{count, offset, panel, b.stride,
+                                      !fetches  ? nullptr
+                                      : is_last ? next_part
+                                                : panel + b.next});
+                }
+            };
+            if constexpr (knows_amx<F>) {
+                if (uses_amx<F>()) {
+                    amx_block<F> rows{count};
+                    rows.take(tile_, tiles_, offset);
+                    each_panel([&](std::ptrdiff_t j, int here, tile_depth<F> const& right) {
+                        rows.multiply(j, here, right, mine);
+                    });
+                    continue;
+                }
             }
+            each_panel([&](std::ptrdiff_t j, int here, tile_depth<F> const& right) {
+                tile_panel(tile_, tiles_, j, here, right, mine);
+            });
         }
         tiles_ = 0;
     }

@@ -161,7 +161,7 @@ void multiply_place(depth const& d, std::ptrdiff_t tiles, F const* pixels, F con
     constexpr std::ptrdiff_t width = simd<F>::width, most_steps = row_block<F>::most_steps;
     std::ptrdiff_t const steps = d.steps();
     if (filters <= run_vectors * width && run_rows > tile_rows && tiles >= run_rows &&
-        steps <= most_steps) {
+        steps <= most_steps && !uses_amx<F>()) {
         std::ptrdiff_t offset[size_t(most_steps)];
         depth_walk{d}.next(steps, offset);
         multiply_runs(pixels, {1, 0, 1, 0, tiles, width}, {steps, offset, weight, tile_columns<F>},
