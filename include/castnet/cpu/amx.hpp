@@ -20,7 +20,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 inline constexpr std::ptrdiff_t amx_rows = 16, amx_steps = 16, amx_tile = amx_rows * amx_steps,
                                 amx_depth = 2 * amx_steps;
 // The most rows and pairs of the depth at once: part of an L2 cache.
-inline constexpr std::ptrdiff_t amx_most_rows = std::ptrdiff_t{96} * tile_rows,
+inline constexpr std::ptrdiff_t amx_most_rows = std::ptrdiff_t{most_tiles} * tile_rows,
                                 amx_most_steps = 256;
 
 // Whether products of these factors are compiled for AMX, as -march=native does where it exists.

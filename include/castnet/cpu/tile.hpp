@@ -23,6 +23,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 inline constexpr int tile_rows = 6;
+inline constexpr int most_tiles = 96; // below one another, which meet the same columns
 inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
 
 template <class F>

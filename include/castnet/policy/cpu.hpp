@@ -49,7 +49,7 @@ using policy_or_cpu = std::conditional_t<Policy<Where>, Where, policy::cpu>;
 // float's range, so losses are not scaled. `Base` is policy::cpu, policy::cuda (docs/cuda.md), or
 // one of their variants that computes in float. On a CPU arrays are float, too: factors are rounded
 // where kernels read them, and layers for which that does not pay multiply floats (docs/guide.md).
-// It is fast where the program is compiled for AVX512_BF16.
+// It is fast where the program is compiled for AVX512_BF16 on AMD, or AMX.
 template <class Base>
 struct policy::bf16 : detail::policy_or_cpu<Base>::template in_bf16<detail::policy_or_cpu<Base>> {
     static_assert(is_policy<Base>::checked);

@@ -31,9 +31,9 @@ constexpr bool reads_in_place(std::ptrdiff_t rows, std::ptrdiff_t bytes_of_b) {
 struct product_pieces {
     std::ptrdiff_t tiles, pieces, groups; // tiles of rows
 
-    product_pieces(std::ptrdiff_t m, std::ptrdiff_t panels, std::ptrdiff_t most_tiles,
+    product_pieces(std::ptrdiff_t m, std::ptrdiff_t panels, std::ptrdiff_t at_most,
                    std::ptrdiff_t least_groups, std::ptrdiff_t threads)
-        : tiles{(m + tile_rows - 1) / tile_rows}, pieces{(tiles + most_tiles - 1) / most_tiles},
+        : tiles{(m + tile_rows - 1) / tile_rows}, pieces{(tiles + at_most - 1) / at_most},
           groups{least_groups} {
         if (threads > 1) {
             std::ptrdiff_t const items = 4 * threads;
@@ -76,9 +76,10 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
     double const work = product_work(m, p.n, p.k);
     // rows that lie turned are not read ahead by the processor, so they stay in its cache
     bool const by_parts = p.a.column != 1 && !p.turns;
-    std::ptrdiff_t const most_tiles =
-        has_narrow_panels && by_parts && numbers_in<F> == 1 ? most_packed_rows<F> / tile_rows : 96;
-    product_pieces const share{m, panels, most_tiles, by_parts ? 1 : panels, threads_for(work)};
+    std::ptrdiff_t const at_most = has_narrow_panels && by_parts && numbers_in<F> == 1
+                                       ? most_packed_rows<F> / tile_rows
+                                       : most_tiles;
+    product_pieces const share{m, panels, at_most, by_parts ? 1 : panels, threads_for(work)};
     std::ptrdiff_t const bytes_of_b = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)};
     parallel_for(share.pieces * share.groups, work, [&](std::ptrdiff_t i) {
         std::ptrdiff_t const piece = i / share.groups, group = i % share.groups,
