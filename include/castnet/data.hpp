@@ -7,6 +7,7 @@
 #include <castnet/data/cifar.hpp>
 #include <castnet/data/crop.hpp>
 #include <castnet/data/generated.hpp>
+#include <castnet/data/grouped_by_length.hpp>
 #include <castnet/data/label_encoding.hpp>
 #include <castnet/data/map.hpp>
 #include <castnet/data/mixing.hpp>

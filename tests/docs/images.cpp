@@ -185,6 +185,8 @@ TEST_CASE("guide: the table of data") {
     std::vector<double> const weights(24, 1);
     CHECK(size(epochs_of(p, 10 * 128)) == 10 * 128);
     CHECK(size(weighted_sample(p, weights, 1000)) == 1000);
+    std::vector<int> const lengths(24, 1);
+    CHECK(size(grouped_by_length(p, lengths, 128)) == 24);
     CHECK(size(cache(p)) == 24);
     CHECK(size(cache(p, {.bytes = true})) == 24);
     std::string const file = made.folder / "cache";

@@ -173,6 +173,10 @@ TEST_CASE("words of the guide") {
     auto const [words, lengths] = cn::data::pad_sequences<200>(texts);
     text_data const data{words, lengths, std::vector<int>{2, 0}};
     // [/padded]
+    // [grouped]
+    auto const grouped = cn::data::grouped_by_length<1>(data, 32); // of input 1
+    // [/grouped]
+    CHECK(grouped.size() == 2);
     CHECK(data.size() == 2);
     CHECK(text_network::parameter_count == 20'000 * 64 + 64 * (3 * 64 + 1) + 4 * (64 + 1));
     CHECK(tagger::parameter_count == 20'000 * 64 + 2 * 4 * 32 * (64 + 32 + 2) + 17 * (64 + 1));
