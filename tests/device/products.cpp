@@ -3,7 +3,9 @@
 #include <castnet/device/cpu/matmul.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <doctest/doctest.h>
+#include <limits>
 #include <vector>
 
 namespace cpu = castnet::cpu;
@@ -89,5 +91,49 @@ TEST_CASE_TEMPLATE("products of factors that lie in either way, on one and sever
                 CHECK(product_on<T>(threads, s, a_turned, b_turned, adds) == alone);
             }
         }
+    }
+}
+
+TEST_CASE_TEMPLATE("sums without the rows of zeros of a gradient have the same bits", T, float,
+                   double) {
+    constexpr std::ptrdiff_t steps = 50; // of a sample, of which others end earlier
+    for (sizes const s : {sizes{64, 200, 1200},
+                          {72, 129, 600},
+                          {128, 512, 1600},
+                          {130, 70, 550},
+                          {7, 300, 250},
+                          {40, 24, 300},
+                          {90, 5, 300},
+                          {64, 200, 50}}) {
+        CAPTURE(s.m);
+        CAPTURE(s.n);
+        auto a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n + 2 * cpu::simd<T>::width, 2);
+        for (std::ptrdiff_t k = 0; k < s.k; ++k) {
+            for (std::ptrdiff_t j = 0; j < s.n && k % steps >= k / steps * 37 % steps; ++j) {
+                b[static_cast<std::size_t>(k * s.n + j)] = j % 2 == 0 ? T(0) : -T(0);
+            }
+        }
+        auto const product = [&](int threads, bool has_zeros) {
+            std::vector<T> c(static_cast<std::size_t>(s.m * s.n));
+            int const before = cpu::thread_count();
+            cpu::set_thread_count(threads);
+            cpu::multiply<T>(s.m, s.n, s.k, {a.data(), 1, s.m}, {b.data(), s.n, 1}, c.data(), s.n,
+                             {}, has_zeros);
+            cpu::set_thread_count(before);
+            return c;
+        };
+        auto const same = [](std::vector<T> const& x, std::vector<T> const& y) {
+            return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+        };
+        auto const whole = product(1, false);
+        for (int const threads : {1, 3}) {
+            CHECK(same(product(threads, true), whole));
+        }
+        // Zeros times what is not finite.
+        a[0] = std::numeric_limits<T>::infinity();
+        b[0] = 0;
+        auto const with_nan = product(1, true);
+        CHECK(std::isnan(with_nan[0]));
+        CHECK(with_nan.back() == whole.back());
     }
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <numeric>
 #include <vector>
 
 namespace cn = castnet;
@@ -21,6 +22,11 @@ constexpr std::size_t time = 12;
 struct recall { // the first of the numbers that count, after all of them have been read
     constexpr auto operator()(auto x, auto lengths) const {
         return cn::lstm<12>(cn::with_lengths(x, lengths)) | cn::dense<1>;
+    }
+};
+struct recall_more {
+    constexpr auto operator()(auto x, auto lengths) const {
+        return cn::lstm<40>(cn::with_lengths(x, lengths)) | cn::dense<1>;
     }
 };
 using recalling = cn::network<recall{}, cn::input<time, 2>, cn::input<>>;
@@ -81,6 +87,34 @@ auto trained_for(int steps) {
     return model.predict(data);
 }
 
+// The gradients of an LSTM's weights by samples of up to eight steps, which are padded to Time.
+template <std::size_t Time>
+std::vector<double> padded_gradients() {
+    constexpr std::size_t features = 12, samples = 16;
+    using net = cn::network<recall_more{}, cn::input<Time, features>, cn::input_length<Time>>;
+    std::vector<double> x(samples * Time * features), lengths, y;
+    for (std::size_t i = 0; i < samples; ++i) {
+        for (std::size_t k = 0; k < 8 * features; ++k) {
+            x[i * Time * features + k] = std::sin(double(i * 31 + k * 7));
+        }
+        lengths.push_back(double(i * 5 % 8) + 1);
+        y.push_back(double(i % 3));
+    }
+    cn::data::dataset<cn::shape<1>, cn::shape<Time, features>, cn::length_of<Time>> const data{
+        x, lengths, y};
+    cn::model<net, check::policy, cn::batch<samples>> model{cn::seed{3}};
+    auto training = cn::compile(model, cn::mse, cn::sgd{});
+    std::vector<std::size_t> all(samples);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    training.step(data, all, 0.1);
+    std::vector<double> found;
+    for (char const* name : {"lstm_1.weight_ih_l0", "lstm_1.weight_hh_l0"}) {
+        auto const gradient = training.gradient(name);
+        found.insert(found.end(), gradient.begin(), gradient.end());
+    }
+    return found;
+}
+
 } // namespace
 
 TEST_CASE("an LSTM remembers") {
@@ -110,5 +144,13 @@ TEST_CASE("a sample's prediction does not depend on its batch") {
     std::vector<float> const all = model.predict(data);
     for (std::size_t i : {std::size_t{0}, std::size_t{31}, std::size_t{36}}) {
         CHECK(model.predict(cn::data::take(cn::data::skip(data, i), 1))[0] == all[i]);
+    }
+}
+
+TEST_CASE("gradients do not depend on how far sequences are padded") {
+    auto const found = padded_gradients<40>(), expected = padded_gradients<8>();
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-9));
     }
 }

@@ -1,10 +1,13 @@
 // Products of matrices, and panels of their right factors: a few columns, packed row after row.
 #pragma once
 
+#include <castnet/core/finite.hpp>
+#include <castnet/core/float_bits.hpp>
 #include <castnet/cpu/tile.hpp>
 #include <castnet/cpu/transpose.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -67,6 +70,46 @@ void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>
     }
 }
 
+// Of at least one number.
+template <class T>
+bool all_zero(T const* x, std::ptrdiff_t count) {
+    using bits = typename elementary::float_bits<T>::type;
+    if (x[0] != T(0)) {
+        return false;
+    }
+    bits found = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        found |= std::bit_cast<bits>(x[i]) << 1; // without the sign
+    }
+    return found == 0;
+}
+template <class T>
+bool all_finite(T const* x, std::ptrdiff_t count) {
+    using bits = elementary::float_bits<T>;
+    using number = typename bits::type;
+    number largest = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        largest = std::max(largest, std::bit_cast<number>(x[i]) & ~bits::sign);
+    }
+    return largest < castnet::detail::exponent_bits<T>;
+}
+
+// Packs the rows of a panel of b that are not zeros: returns how many there are, and writes the
+// offsets of their steps in a, where steps lie a_column apart. Where a is finite, the products of
+// the others are zeros, which change no sum. (One that has underflowed to -0 may become 0.)
+template <class T>
+std::ptrdiff_t pack_nonzero(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to,
+                            std::ptrdiff_t a_column, std::ptrdiff_t* offset) {
+    std::ptrdiff_t count = 0;
+    for (std::ptrdiff_t k = 0; k < depth; ++k) {
+        if (T const* const from = b.data + k * b.row; !all_zero(from, columns)) {
+            pack_panel<T>(1, columns, {from, b.row, 1}, to + count * tile_columns<T>);
+            offset[count++] = k * a_column;
+        }
+    }
+    return count;
+}
+
 // Bytes of the part of a panel that many rows meet. Wide vectors come from the L2 cache as fast as
 // the L1 cache, and with fewer parts sums are loaded and stored less often.
 inline constexpr std::ptrdiff_t panel_part = vector_bytes >= 64 ? 65536 : 24576;
@@ -92,6 +135,8 @@ struct product {
     std::ptrdiff_t c_row;
     tile_end<T> end = {};
     bool turns = false;
+    // Rows of zeros of b are left out where they are packed; a lies turned.
+    bool has_zeros = false;
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

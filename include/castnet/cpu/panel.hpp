@@ -210,6 +210,10 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                            bottom - top,
                            panel_count(right - left, width)};
         tile_depth<F> d{steps_of<F>(end - begin), offset, part.data, width};
+        bool leaves_out = p.has_zeros && pack && numbers_in<F> == 1;
+        for (std::ptrdiff_t k = begin; k < end && leaves_out; ++k) {
+            leaves_out = all_finite(p.a.data + top + k * p.a.column, bottom - top);
+        }
         for (std::ptrdiff_t s = 0; s < d.steps; ++s) {
             offset[s] = s * under.column();
         }
@@ -219,6 +223,11 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
             right_part<T> const here{p, begin, j, most, width};
             if (packed) {
                 d.b = packed + j * steps_of<F>(p.k) + steps_of<F>(begin) * width;
+            } else if (leaves_out) {
+                if constexpr (numbers_in<F> == 1) {
+                    d.steps = pack_nonzero(here.depth, here.columns, here.from, part.data,
+                                           under.column(), offset);
+                }
             } else if (!in_place) {
                 pack_panel<F>(here.depth, here.columns, here.from, part.data);
             }

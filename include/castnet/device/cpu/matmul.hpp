@@ -87,7 +87,8 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
                              bottom = std::min(share.first_row(piece + 1), m),
                              left = panels * group / share.groups * width,
                              right = std::min(panels * (group + 1) / share.groups * width, p.n);
-        bool const in_place = p.b.column == 1 && reads_in_place(bottom - top, bytes_of_b);
+        bool const in_place =
+            p.b.column == 1 && !p.has_zeros && reads_in_place(bottom - top, bytes_of_b);
         multiply_panels<F>(p, left, right, top, bottom, steps, packs && !in_place, packed);
     });
 }
@@ -138,11 +139,12 @@ constexpr bool fills_more_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
 // c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
 // how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
 // own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
+// Where b has many rows of zeros and a lies turned, these are left out.
 template <class F>
 [[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
                                 matrix<sum_type<F>> const& a, matrix<sum_type<F>> const& b,
                                 sum_type<F>* c, std::ptrdiff_t c_row,
-                                tile_end<sum_type<F>> const& end = {}) {
+                                tile_end<sum_type<F>> const& end = {}, bool has_zeros = false) {
     if constexpr (numbers_in<F> > 1) {
         multiply_blocks<F>({m, n, k, a, b, c, c_row, end});
         return;
@@ -158,7 +160,7 @@ template <class F>
         multiply_blocks<T>(
             {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, end, true});
     } else {
-        multiply_blocks<T>({m, n, k, a, b, c, c_row, end});
+        multiply_blocks<T>({m, n, k, a, b, c, c_row, end, false, has_zeros});
     }
 }
 
@@ -241,13 +243,25 @@ void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> c
     }
 }
 
+// Whether at least half of the samples have no gradient in their last step, as sequences that end
+// before it.
+template <class T>
+bool many_end_early(T const* gradient, extents size, std::ptrdiff_t samples) {
+    std::ptrdiff_t count = 0;
+    for (std::ptrdiff_t i = 0; i < samples && size.pixels > 1; ++i) {
+        count += all_zero(gradient + (i + 1) * size.count() - size.channels, size.channels);
+    }
+    return samples > 0 && 2 * count >= samples;
+}
+
 template <class F>
 void matmul_weight(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     array_ref const &x = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
     std::ptrdiff_t const in = x.size.channels, out = g.size.channels;
+    bool const has_zeros = many_end_early(c.at(g), g.size, c.samples);
     with_factors<F>(in, out, [&]<class Factor>() {
         multiply<Factor>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
-                         c.at(t.arrays[s.output]), out);
+                         c.at(t.arrays[s.output]), out, {}, has_zeros);
     });
 }
 
