@@ -7,6 +7,7 @@
 
 #include <castnet/core/language.hpp>
 
+// Whether programs may use AMX (cpu/amx.hpp): Linux asks them to request it first.
 #if defined(__AVX512BF16__) && defined(__AMX_BF16__) && defined(__linux__) && defined(__LP64__)
 #define CASTNET_HAS_AMX 1
 #else

@@ -2,7 +2,7 @@
 // meet the rows of the left one while they are in the cache.
 #pragma once
 
-#include <castnet/cpu/amx.hpp>
+#include <castnet/cpu/amx_block.hpp>
 #include <castnet/cpu/pack.hpp>
 
 #include <algorithm>
@@ -145,7 +145,8 @@ struct right_part {
           columns{std::clamp(p.n - column, std::ptrdiff_t{0}, most_columns)} {}
 };
 
-// The same as multiply_panels for at most amx_most_rows rows: they are rounded once for all panels.
+// The same as multiply_panels for at most amx_left::most_rows rows: they are rounded once for all
+// panels.
 template <class F>
 void multiply_panels_by_amx(product<sum_type<F>> const& p, std::ptrdiff_t left,
                             std::ptrdiff_t right, std::ptrdiff_t top, std::ptrdiff_t bottom,

@@ -22,7 +22,7 @@ inline constexpr std::ptrdiff_t rows_side_by_side = 8;
 // of a factor that an L2 cache does not hold; and AMX multiplies several as fast as they are
 // packed.)
 template <class F>
-constexpr bool has_few_rows(product<sum_type<F>> const& p) {
+bool has_few_rows(product<sum_type<F>> const& p) {
     if (uses_amx<F>()) {
         return p.b.column == 1 && p.m <= 2;
     }

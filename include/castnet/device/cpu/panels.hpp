@@ -2,7 +2,7 @@
 // columns, row after row) while it is in the cache.
 #pragma once
 
-#include <castnet/cpu/amx.hpp>
+#include <castnet/cpu/amx_block.hpp>
 #include <castnet/cpu/panel.hpp>
 #include <castnet/device/cpu/depth.hpp>
 
