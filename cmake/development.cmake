@@ -10,11 +10,17 @@ set(castnet_ptxas -warn-spills) # of a kernel that spills registers
 if(CASTNET_WERROR)
     string(APPEND castnet_ptxas ",-Werror")
 endif()
-# (g++ compiles up to a third faster where it need not collect its garbage, which it does here from
-# 4 GB: docs/compile_times.md)
+# (g++ compiles up to a third faster where it need not collect its garbage, which it does at twice
+# this size: docs/compile_times.md. Each core has its share of the memory.)
 set(castnet_heap "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(castnet_heap --param=ggc-min-heapsize=2000000)
+    cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # in MiB
+    cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+    math(EXPR heap "${memory} * 1024 / ${cores} / 3")
+    if(heap GREATER 4000000)
+        set(heap 4000000)
+    endif()
+    set(castnet_heap --param=ggc-min-heapsize=${heap})
 endif()
 string(JOIN "," castnet_host_options -Wall -Wextra ${castnet_heap}) # of nvcc's host compiler
 add_library(castnet_dev INTERFACE)

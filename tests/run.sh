@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds castnet and runs its tests, from any folder, after installing what is missing (Debian):
 #   tests/run.sh             what needs the default compiler and a CPU only (preset quick)
-#   tests/run.sh release     everything: other compilers, vectors and MPIs, sanitizers, CUDA, benchmarks
+#   tests/run.sh release     other compilers, vectors and MPIs, sanitizers, CUDA and benchmarks, too
+#   tests/run.sh full        also what takes long and repeats on other devices what those test anyway
 # or another preset of CMakePresets.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
