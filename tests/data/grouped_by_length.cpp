@@ -2,6 +2,7 @@
 // each, which fit() keeps, also where it goes on from a checkpoint.
 #include <castnet/castnet.hpp>
 #include <castnet/data.hpp>
+#include <castnet/policy/mirrored.hpp>
 
 #include "../temporary_path.hpp"
 
@@ -174,9 +175,10 @@ struct sum_of_inputs {
     }
 };
 
+template <class Policy = cn::policy::cpu, std::size_t Batch = 8>
 struct run {
     using network = cn::network<sum_of_inputs{}, cn::input<1>, cn::input_length<time>>;
-    cn::model<network, cn::policy::cpu, cn::batch<8>> model{cn::seed{4}};
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{4}};
     decltype(cn::compile(model, cn::mse, cn::adam{})) training =
         cn::compile(model, cn::mse, cn::adam{});
 
@@ -201,7 +203,8 @@ struct run {
 TEST_CASE("fit() keeps the order, whether or not it shuffles") {
     auto const all = numbered(100);
     watched const seen{all};
-    run shuffles, keeps, reads_ahead;
+    run<> shuffles, keeps, reads_ahead;
+    run<cn::policy::mirrored<cn::policy::cpu, 2>, 4> mirrors;
     shuffles.fit(grouped_by_length(seen, numbers_in<1>(all), 8, 2));
     std::vector<std::size_t> expected;
     for (std::uint64_t number = 0; number < 3; ++number) {
@@ -214,17 +217,19 @@ TEST_CASE("fit() keeps the order, whether or not it shuffles") {
     CHECK(keeps.weights() == shuffles.weights());
     reads_ahead.fit(cn::data::prefetch(grouped_by_length<1>(all, 8, 2), {.workers = 2}));
     CHECK(reads_ahead.weights() == shuffles.weights());
+    mirrors.fit(grouped_by_length<1>(all, 8, 2));
+    CHECK(mirrors.weights()[0] == doctest::Approx(shuffles.weights()[0]));
 }
 
 TEST_CASE("a fit with grouped samples goes on from its checkpoint, within an epoch or after it") {
     auto const data = [] { return grouped_by_length<1>(numbered(60), 8, 2); };
-    run whole;
+    run<> whole;
     whole.fit(data());
     for (std::uint64_t const end : {3U, 8U, 13U}) { // of eight steps in each epoch
         CAPTURE(end);
         check::temporary_path const file{"grouped.safetensors"};
-        CHECK_THROWS_WITH(run{}.fit(data(), true, file.name, end), "power failure");
-        run resumed;
+        CHECK_THROWS_WITH(run<>{}.fit(data(), true, file.name, end), "power failure");
+        run<> resumed;
         cn::load(resumed.training, file.name);
         resumed.fit(data(), true, file.name);
         CHECK(resumed.weights() == whole.weights());

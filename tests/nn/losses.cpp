@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace cn = castnet;
 using check::values, cn::shape;
@@ -17,10 +18,10 @@ using check::values, cn::shape;
 static_assert(cn::Loss<cn::cross_entropy_loss<0.0F>> && !cn::Loss<cn::shape<2>>);
 // Numbers in template arguments are of any type.
 static_assert(cn::huber<0.1>.delta.value == 0.1 && cn::huber<2>.delta.value == 2);
-static_assert(
-    std::same_as<decltype(cn::loss_weight<2, cn::mse>), decltype(cn::loss_weight<2.0F, cn::mse>)>);
-static_assert(std::same_as<decltype(cn::smoothed_cross_entropy<0.1>),
-                           decltype(cn::smoothed_cross_entropy<0.1F>)>);
+static_assert(std::is_same_v<decltype(cn::loss_weight<2, cn::mse>),
+                             decltype(cn::loss_weight<2.0F, cn::mse>)>);
+static_assert(std::is_same_v<decltype(cn::smoothed_cross_entropy<0.1>),
+                             decltype(cn::smoothed_cross_entropy<0.1F>)>);
 static_assert(cn::Metric<cn::accuracy_metric>);
 
 namespace {
