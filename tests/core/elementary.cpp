@@ -38,9 +38,12 @@ namespace {
         }                                                                                          \
     };
 CASTNET_TEST_FUNCTION(exp, 1.5)
+CASTNET_TEST_FUNCTION(exp2, 1.5)
 CASTNET_TEST_FUNCTION(expm1, 2)
 CASTNET_TEST_FUNCTION(log, 1)
 CASTNET_TEST_FUNCTION(log1p, 2)
+CASTNET_TEST_FUNCTION(log2, 2)
+CASTNET_TEST_FUNCTION(log10, 2)
 CASTNET_TEST_FUNCTION(tanh, 3)
 CASTNET_TEST_FUNCTION(erf, 3)
 CASTNET_TEST_FUNCTION(sin, 2.5)
@@ -169,9 +172,12 @@ void check(std::vector<T> const& x) {
 template <class Exact, class T>
 void check_all(std::vector<T> const& x) {
     check<exp_function, Exact>(x);
+    check<exp2_function, Exact>(x);
     check<expm1_function, Exact>(x);
     check<log_function, Exact>(x);
     check<log1p_function, Exact>(x);
+    check<log2_function, Exact>(x);
+    check<log10_function, Exact>(x);
     check<tanh_function, Exact>(x);
     check<erf_function, Exact>(x);
     check<sin_function, Exact>(x);
@@ -241,6 +247,17 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
         CHECK(alone<log_function>(zero) == -infinity);
     }
     CHECK(alone<log_function>(infinity) == infinity);
+    for (int const power :
+         {limits::min_exponent - limits::digits, -3, 0, 1, 7, limits::max_exponent - 1}) {
+        T const x = std::ldexp(T(1), power);
+        CHECK(alone<exp2_function>(T(power)) == x);
+        CHECK(alone<log2_function>(x) == T(power));
+    }
+    CHECK(alone<exp2_function>(-infinity) == T(0));
+    CHECK(alone<exp2_function>(infinity) == infinity);
+    CHECK(alone<log10_function>(T(1000)) == T(3));
+    CHECK(alone<log10_function>(T(0)) == -infinity);
+    CHECK(std::isnan(alone<log2_function>(T(-1))));
     CHECK(std::isnan(alone<log_function>(T(-1))));
     CHECK(std::isnan(alone<log_function>(-infinity)));
     CHECK(alone<log1p_function>(T(-1)) == -infinity);
@@ -290,6 +307,7 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
     CHECK(std::isnan(alone<acosh_function>(nan)));
     CHECK(std::isnan(alone<atanh_function>(nan)));
     CHECK(std::isnan(alone<exp_function>(nan)));
+    CHECK(std::isnan(alone<exp2_function>(nan)));
     CHECK(std::isnan(alone<expm1_function>(nan)));
     CHECK(std::isnan(alone<log_function>(nan)));
     CHECK(std::isnan(alone<log1p_function>(nan)));

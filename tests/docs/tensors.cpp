@@ -158,6 +158,12 @@ TEST_CASE("the table's spellings") {
     CHECK(allclose(cn::digamma(a + 2) - cn::digamma(a + 1), 1 / (a + 1)));
     CHECK(cn::all(cn::polygamma(1, a + 1) > 0));
     CHECK(allclose(cn::logaddexp(a, b), cn::log(cn::exp(a) + cn::exp(b))));
+    CHECK(allclose(cn::log2(cn::exp2(b)), b));
+    CHECK(allclose(cn::log2(a + 1) * cn::log(2.0), cn::log10(a + 1) * cn::log(10.0)));
+    CHECK(allclose(cn::pow(cn::cbrt(a), 3), a));
+    CHECK(allclose(cn::square(cn::hypot(a, b)), a * a + b * b));
+    CHECK(allclose(cn::erf(b) + cn::erfc(b), matrix::ones()));
+    CHECK(allclose(cn::xlogy(a, a + 1), a * cn::log(a + 1)));
     CHECK(cn::max(cn::atan2(a, b)) < 3.15);
     CHECK(cn::max(cn::asin(cn::sin(b))) < 1.58);
     CHECK(cn::max(cn::atan(b)) < 1.58);

@@ -40,7 +40,8 @@ constexpr double points[] = {-7.3, -4.2, -2.6, -1.3, -0.6, -0.2, 0.3, 0.9, 1.7, 
 
 double input(fn f, int index, std::uint32_t random) {
     double const x = points[random % 12];
-    bool const positive = f == fn::log || f == fn::log1p || f == fn::sqrt || f == fn::rsqrt ||
+    bool const positive = f == fn::log || f == fn::log1p || f == fn::log2 || f == fn::log10 ||
+                          (f == fn::xlogy && index == 1) || f == fn::sqrt || f == fn::rsqrt ||
                           f == fn::inverse_deviation || (f == fn::pow && index == 0) ||
                           (f == fn::elu && index == 1) || f == fn::lgamma || f == fn::digamma ||
                           f == fn::polygamma;
@@ -151,9 +152,18 @@ TEST_CASE("known values") {
         {"not_equal", not_equal(2.0, 2.0) + not_equal(not_a_number, not_a_number), 1},
         {"where", where(1.0, 2.0, 3.0) + 10 * where(0.0, 2.0, 3.0), 32},
         {"exp", castnet::exp(1.0), 2.718281828459045},
+        {"exp2", castnet::exp2(-3.0), 0.125},
+        {"exp2", castnet::exp2(0.5), 1.4142135623730951},
         {"expm1", castnet::expm1(1e-10), 1.00000000005e-10},
         {"log", castnet::log(10.0), 2.302585092994046},
         {"log1p", castnet::log1p(1e-10), 9.9999999995e-11},
+        {"log2", castnet::log2(8.0), 3},
+        {"log10", castnet::log10(1000.0), 3},
+        {"log10", castnet::log10(2e-310), -309.6989700043360188},
+        {"xlogy", castnet::xlogy(2.0, 3.0), 2.1972245773362196},
+        {"xlogy", castnet::xlogy(0.0, 0.0), 0},
+        {"cbrt", castnet::cbrt(-27.0), -3},
+        {"hypot", castnet::hypot(3e200, -4e200), 5e200},
         {"sqrt", castnet::sqrt(2.0), 1.4142135623730951},
         {"rsqrt", castnet::rsqrt(4.0), 0.5},
         {"pow", castnet::pow(2.0, 10.0), 1024},
@@ -174,6 +184,7 @@ TEST_CASE("known values") {
         {"remainder", castnet::remainder(7, -4), -1},
         {"cos", castnet::cos(1.0), 0.5403023058681398},
         {"erf", castnet::erf(1.0), 0.8427007929497149},
+        {"erfc", castnet::erfc(10.0), 2.088487583762545e-45},
         {"lgamma", castnet::lgamma(0.5), 0.5723649429247001},
         {"lgamma", castnet::lgamma(-1.5), 0.860047015376481},
         {"digamma", castnet::digamma(1.0), -0.5772156649015329},

@@ -84,9 +84,12 @@ TEST_CASE("functions of one number") {
     of_one<fn::sign>("sign");
     of_one<fn::square>("square");
     of_one<fn::exp>("exp");
+    of_one<fn::exp2>("exp2");
     of_one<fn::expm1>("expm1");
     of_one<fn::log>("log");
     of_one<fn::log1p>("log1p");
+    of_one<fn::log2>("log2");
+    of_one<fn::log10>("log10");
     of_one<fn::sqrt>("sqrt");
     of_one<fn::rsqrt>("rsqrt");
     of_one<fn::sin>("sin");
@@ -101,6 +104,7 @@ TEST_CASE("functions of one number") {
     of_one<fn::acosh>("acosh");
     of_one<fn::atanh>("atanh");
     of_one<fn::erf>("erf");
+    of_one<fn::erfc>("erfc");
     of_one<fn::lgamma>("lgamma"); // whose derivative is digamma
 }
 
@@ -134,6 +138,8 @@ TEST_CASE("functions of several numbers") {
     of_several<fn::multiply_add>("multiply_add");
     of_several<fn::lerp>("lerp");
     of_several<fn::pow>("pow");
+    of_several<fn::hypot>("hypot");
+    of_several<fn::xlogy>("xlogy");
     of_several<fn::atan2>("atan2");
     of_several<fn::logaddexp>("logaddexp");
     of_several<fn::fmod>("fmod");

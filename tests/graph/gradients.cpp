@@ -26,6 +26,14 @@ struct transcendental {
     }
 };
 
+struct roots_and_logarithms {
+    constexpr auto operator()(auto x) const {
+        auto const p = cn::square(x) + 0.5;
+        return cn::exp2(x) * cn::cbrt(p) + cn::log2(p) * cn::log10(p) + cn::hypot(x, p) +
+               cn::xlogy(x, p) + cn::erfc(x);
+    }
+};
+
 struct comparisons {
     constexpr auto operator()(auto x) const {
         auto const high = cn::greater(x, 0.5);
@@ -91,6 +99,7 @@ struct outer {
 TEST_CASE("arithmetic, functions, comparisons") {
     against_finite_differences(run_of<arithmetic{}, shape<5>>());
     against_finite_differences(run_of<transcendental{}, shape<5>>());
+    against_finite_differences(run_of<roots_and_logarithms{}, shape<5>>());
     against_finite_differences(run_of<comparisons{}, shape<5>>());
     against_finite_differences(run_of<swish{}, shape<3, 5>>());
     against_finite_differences(run_of<many_uses{}, shape<2, 3, 4>>());

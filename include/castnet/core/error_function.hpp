@@ -1,4 +1,4 @@
-// Error function.
+// Error function and its complement.
 #pragma once
 
 #include <castnet/core/polynomial.hpp>
@@ -44,6 +44,12 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T erf(T x) {
     }
 #endif
     return std::erf(x);
+}
+
+// 1 - erf(x), exact where erf(x) is nearly 1; the C library's
+template <class T>
+CASTNET_HD constexpr T erfc(T x) {
+    return std::erfc(x);
 }
 
 } // namespace castnet::elementary::inline CASTNET_VECTORS

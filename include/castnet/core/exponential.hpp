@@ -1,4 +1,4 @@
-// Exponential function, exp(x) - 1, the hyperbolic tangent and the logistic function.
+// Exponential function, powers of 2, exp(x) - 1, the hyperbolic tangent and the logistic function.
 //
 // The method is Cody & Waite's (Software Manual for the Elementary Functions, 1980): x is n ln 2 +
 // r with |r| <= ln 2 / 2, where ln 2 has two parts, so that r is exact, and exp(r) is a polynomial.
@@ -11,6 +11,22 @@
 #include <cmath>
 
 namespace castnet::elementary::inline CASTNET_VECTORS {
+
+// p in exp(r) = 1 + r + square p, where square is that of r and |r| <= ln 2 / 2
+template <Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp_polynomial(T r, T square) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        // in two halves, of which neither waits for the other (Estrin's scheme)
+        return multiply_add(
+            square, polynomial(square, 0.00139505859F, polynomial(r, 0.00836894661F, 0.041666206F)),
+            polynomial(r, 0.166665182F, 0.5F));
+    } else {
+        return polynomial(r, 2.5118067929483206e-08, 2.7631366385425598e-07, 2.7557215617068006e-06,
+                          2.4801489742433553e-05, 0.00019841269918186868, 0.0013888888947160307,
+                          0.008333333333306818, 0.041666666666515105, 0.16666666666666699,
+                          0.50000000000000122);
+    }
+}
 
 // x = n ln 2 + r + low, and exp(r) = 1 + r + square p
 template <Binary T>
@@ -25,7 +41,6 @@ struct reduced_exponent {
 template <auto Plus, bool Few = false, int Factor = 1, Binary T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T x) {
     using bits = float_bits<T>;
-    constexpr bool single = sizeof(T) == sizeof(float);
     // The sum has no bits for a fraction.
     constexpr T shift = T(1.5) * bits::power_of_two(bits::bias + bits::mantissa_size) + T(Plus);
     T const sum = multiply_add(x, T(Factor * 1.4426950408889634), shift);
@@ -35,19 +50,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T
     T const r = Few ? high : multiply_add(minus_n, ln2_low<T>, high);
     T const low = multiply_add(minus_n, ln2_low<T>, high - r);
     T const square = r * r;
-    if constexpr (single) {
-        // in two halves, of which neither waits for the other (Estrin's scheme)
-        T const p = multiply_add(
-            square, polynomial(square, 0.00139505859F, polynomial(r, 0.00836894661F, 0.041666206F)),
-            polynomial(r, 0.166665182F, 0.5F));
-        return {r, low, square, p, n};
-    } else {
-        T const p = polynomial(r, 2.5118067929483206e-08, 2.7631366385425598e-07,
-                               2.7557215617068006e-06, 2.4801489742433553e-05,
-                               0.00019841269918186868, 0.0013888888947160307, 0.008333333333306818,
-                               0.041666666666515105, 0.16666666666666699, 0.50000000000000122);
-        return {r, low, square, p, n};
-    }
+    return {r, low, square, exp_polynomial(r, square), n};
 }
 
 // exp(x) = 2^n (1 + tail); subnormal results, too. n is greater by twice the bias. Here and below,
@@ -75,6 +78,24 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp(T x) {
     }
 #endif
     return std::exp(x);
+}
+
+// 2 to the power of x, within 1.5 ulp; exact for whole x
+template <class T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp2(T x) {
+#ifndef __CUDA_ARCH__
+    if constexpr (Vectorized<T>) {
+        using bits = float_bits<T>;
+        constexpr T shift = T(1.5) * bits::power_of_two(bits::bias + bits::mantissa_size) +
+                            T(2 * bits::bias); // as in reduce_exponent
+        constexpr T ln2 = T(0.69314718055994531);
+        T const sum = x + shift;
+        T const r = (x + minus_added_integer(shift, sum)) * ln2, square = r * r;
+        return scaled_exp(x * ln2, bits::of(sum),
+                          multiply_add(square, exp_polynomial(r, square), r));
+    }
+#endif
+    return std::exp2(x);
 }
 
 // (exp(x) - 1) / 2^Halvings, where exp(x) / 2^Halvings is a normal number.

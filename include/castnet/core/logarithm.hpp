@@ -1,4 +1,4 @@
-// Natural logarithm of x and of 1 + x.
+// Logarithms: natural ones of x and of 1 + x, binary and decimal ones.
 //
 // The method is that of fdlibm (Sun Microsystems, 1993): x is 2^k (1 + f) with 1 + f between
 // sqrt(1/2) and sqrt(2), and log(1 + f) is a polynomial of s = f / (2 + f). Coefficients are
@@ -58,20 +58,60 @@ CASTNET_HD constexpr T log_of_any(T x, T log_x) {
                   select(x == T(0), -infinity, select(x < T(0), nan, x)));
 }
 
+// Of a positive number, which may be subnormal
+template <Binary T>
+CASTNET_HD constexpr reduced_argument<T> reduce_positive(T x) {
+    using limits = std::numeric_limits<T>;
+    bool const subnormal = x < limits::min();
+    constexpr T up = T(1) / limits::epsilon();
+    auto a = reduce_argument(select(subnormal, x * up, x));
+    a.k -= select(subnormal, T(limits::digits - 1), T(0));
+    return a;
+}
+
 // Within 1 ulp; -infinity of 0, NaN of negative numbers
 template <class T>
 CASTNET_HD constexpr T log(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
-        using limits = std::numeric_limits<T>;
-        bool const subnormal = x < limits::min();
-        constexpr T up = T(1) / limits::epsilon();
-        auto const a = reduce_argument(select(subnormal, x * up, x));
-        T const k = a.k - select(subnormal, T(limits::digits - 1), T(0));
-        return log_of_any(x, log_of_reduced(k, a.f));
+        auto const a = reduce_positive(x);
+        return log_of_any(x, log_of_reduced(a.k, a.f));
     }
 #endif
     return std::log(x);
+}
+
+// The logarithm in another base, of which two_high + two_low is that of 2 and e that of e.
+// Products of the first and exponents are exact.
+template <Binary T>
+CASTNET_HD constexpr T log_in_base(T x, T two_high, T two_low, T e) {
+    auto const a = reduce_positive(x);
+    T const rest = multiply_add(a.k, two_low, e * log_of_reduced(T(0), a.f));
+    return log_of_any(x, multiply_add(a.k, two_high, rest));
+}
+
+// Within 2 ulp; exact for powers of 2
+template <class T>
+CASTNET_HD constexpr T log2(T x) {
+#ifndef __CUDA_ARCH__
+    if constexpr (Vectorized<T>) {
+        return log_in_base(x, T(1), T(0), T(1.4426950408889634));
+    }
+#endif
+    return std::log2(x);
+}
+
+// Within 2 ulp
+template <class T>
+CASTNET_HD constexpr T log10(T x) {
+#ifndef __CUDA_ARCH__
+    if constexpr (Vectorized<T>) {
+        constexpr T high = sizeof(T) == sizeof(float) ? T(0x1.344p-2) : T(0x1.34413509f7p-2);
+        constexpr T low = sizeof(T) == sizeof(float) ? T(4.60503898e-6) : T(1.42050232272661e-13);
+        return log_in_base(x, high, low, T(0.43429448190325183));
+    }
+#endif
+    return std::log10(x);
 }
 
 // log(1 + x), within 2 ulp

@@ -40,15 +40,15 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T power_of_positive(T base, T exponen
     auto const x = reduce_argument(static_cast<double>(base));
     // both in parts, of which none waits for another (Estrin's scheme)
     double const s = x.f / (2.0 + x.f), z = s * s, z2 = z * z;
-    double const log2 =
+    double const of_two =
         s * polynomial(z2 * z2,
                        polynomial(z2, polynomial(z, 0.21367305008928203, 0.22091164944837416),
                                   polynomial(z, 0.26233440987675744, 0.32059853377664665)),
                        polynomial(z2, polynomial(z, 0.4121985858524703, 0.5770780163454642),
                                   polynomial(z, 0.9617966939259899, 2.8853900817779268)));
     double const whole = y * x.k; // is exact
-    double const all = multiply_add(y, log2, whole), sum = all + shift;
-    double const r = multiply_add(y, log2, whole + minus_added_integer(shift, sum));
+    double const all = multiply_add(y, of_two, whole), sum = all + shift;
+    double const r = multiply_add(y, of_two, whole + minus_added_integer(shift, sum));
     double const r2 = r * r;
     double const q = polynomial(
         r2 * r2,

@@ -64,6 +64,8 @@ enum class fn : std::uint8_t {
     lgamma, digamma, polygamma,
     // logaddexp.hpp
     logaddexp,
+    // math.hpp, as exp is
+    exp2, log2, log10, cbrt, hypot, xlogy, erfc,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

@@ -1,4 +1,4 @@
-// Exponentials, logarithms and powers as element-wise functions. Derivatives use
+// Exponentials, logarithms, roots and powers as element-wise functions. Derivatives use
 // the value y where they can: then the input need not be kept for the backward pass.
 #pragma once
 
@@ -23,6 +23,20 @@ struct function<fn::exp> : derivative_reads<0b10> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
         return y;
+    }
+};
+
+// 2 to the power of x
+template <>
+struct function<fn::exp2> : derivative_reads<0b10> {
+    static constexpr char const* name = "exp2";
+    template <class T>
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
+        return elementary::exp2(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(0.69314718055994531) * y;
     }
 };
 
@@ -69,6 +83,50 @@ struct function<fn::log1p> : derivative_reads<0b01> {
 };
 
 template <>
+struct function<fn::log2> : derivative_reads<0b01> {
+    static constexpr char const* name = "log2";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return elementary::log2(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(1.4426950408889634) / x;
+    }
+};
+
+template <>
+struct function<fn::log10> : derivative_reads<0b01> {
+    static constexpr char const* name = "log10";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return elementary::log10(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(0.43429448190325183) / x;
+    }
+};
+
+// x log(y), and 0 where x is 0, as entropies have it; so is the derivative by x where y is 0, too
+template <>
+struct function<fn::xlogy> : derivative_reads<0b011, 0b011> {
+    static constexpr char const* name = "xlogy";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T y) {
+        return select((x == T(0)) & (y == y), T(0), T(x * elementary::log(y)));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T y, T) {
+        if constexpr (I == 0) {
+            return select((x == T(0)) & (y <= T(0)), T(0), T(value_of<fn::log>(y)));
+        } else {
+            return x / y;
+        }
+    }
+};
+
+template <>
 struct function<fn::sqrt> : derivative_reads<0b10> {
     static constexpr char const* name = "sqrt";
     template <class T>
@@ -92,6 +150,38 @@ struct function<fn::rsqrt> : derivative_reads<0b10> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
         return T(-0.5) * y * y * y;
+    }
+};
+
+// the cube root, of negative numbers, too
+template <>
+struct function<fn::cbrt> : derivative_reads<0b10> {
+    static constexpr char const* name = "cbrt";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::cbrt(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(1) / (T(3) * y * y);
+    }
+};
+
+// sqrt(a^2 + b^2), without overflow; with derivative 0 where both are 0
+template <>
+struct function<fn::hypot> : derivative_reads<0b101, 0b110> {
+    static constexpr char const* name = "hypot";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return std::hypot(a, b);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T y) {
+        if constexpr (I == 0) {
+            return select(y == T(0), T(0), T(a / y));
+        } else {
+            return select(y == T(0), T(0), T(b / y));
+        }
     }
 };
 
@@ -126,6 +216,20 @@ struct function<fn::erf> : derivative_reads<0b01> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
         return T(1.1283791670955126) * value_of<fn::exp>(T(-x * x));
+    }
+};
+
+// 1 - erf(x), exact where erf(x) is nearly 1
+template <>
+struct function<fn::erfc> : derivative_reads<0b01> {
+    static constexpr char const* name = "erfc";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return elementary::erfc(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(-1.1283791670955126) * value_of<fn::exp>(T(-x * x));
     }
 };
 
