@@ -74,6 +74,22 @@ TEST_CASE("a frozen batch_norm uses its running statistics in training too") {
     CHECK(training.step(data, all, 0.0).loss() == doctest::Approx(evaluated).epsilon(1e-13));
 }
 
+TEST_CASE("frozen dropout and noise do nothing in training either") {
+    constexpr auto noisy =
+        cn::block<cn::spatial_dropout<0.4>, cn::lstm<5>.recurrent_dropout(0.4).return_sequences(),
+                  cn::multi_head_attention<1>.dropout(0.4), cn::gaussian_noise<0.4>,
+                  cn::dropout<0.4>, cn::residual<cn::dense<5>, cn::stochastic_depth<0.4>>>;
+    using network = cn::sequential<cn::input<7, 14>, cn::frozen<noisy>, cn::flatten, cn::dense<3>>;
+    auto const x = cn::random_normal<float, cn::shape<8, 7, 14>>(1);
+    auto const y = cn::tensor<int, cn::shape<8>>{0, 1, 2, 0, 1, 2, 0, 1};
+    auto const data = cn::data::of_tensors<cn::data::label<3>>(x, y);
+    model_of<network> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    double const evaluated = training.evaluate(data).loss();
+    std::size_t const all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    CHECK(training.step(data, all, 0.0).loss() == doctest::Approx(evaluated).epsilon(1e-13));
+}
+
 TEST_CASE("there is no gradient, no optimizer state and no backward step for them") {
     constexpr auto const& plan = training_of<start>::training_plan();
     static_assert(plan.trainable == cn::ir::aligned(3 * 36) + cn::ir::aligned(3));

@@ -37,6 +37,9 @@ struct graph {
     int devices = 1; // one more than the last that on<…> named
     scope path;
 
+    // Whether layers compute as in training here; frozen ones always do as in evaluation.
+    constexpr bool trains() const { return training && path.frozen == 0; }
+
     constexpr explicit graph(bool for_training) : training{for_training} { nodes.reserve(256); }
 
     constexpr int push(node const& n) {

@@ -45,7 +45,7 @@ struct batch_norm_layer {
 
         ir::extents const per_channel{false, 1, int(channels)};
         int mean = running_mean.id, var = running_var.id, share = -1;
-        if (g.training && g.path.frozen == 0) {
+        if (g.trains()) {
             ir::node weight = ir::graph::shaped<shape<>>(op::sample_mask, true);
             weight.scalar = 1 / pixels;
             share = g.push(weight);

@@ -9,11 +9,11 @@ namespace castnet {
 
 namespace detail {
 
-// Whether elements are dropped, which they are in training only.
+// Whether elements are dropped, which they are in training only, and not in frozen layers.
 constexpr bool drops(ir::graph& g, double rate) {
     bool const possible = rate >= 0 && rate < 1;
     g.expect(possible, mistake::dropout_rate);
-    return possible && rate > 0 && g.training;
+    return possible && rate > 0 && g.trains();
 }
 
 template <Shape S>

@@ -7,14 +7,14 @@
 namespace castnet {
 
 // In training, for each element of x a number of the standard normal distribution, another one in
-// every step (PyTorch's randn_like); in evaluation and prediction 0. x itself does not matter. So a
-// variational autoencoder has the code
+// every step (PyTorch's randn_like); in evaluation, prediction and frozen layers 0. x itself does
+// not matter. So a variational autoencoder has the code
 //     mean + exp(log_variance / 2) * normal_noise(mean)
 // The numbers are a function of the seed, the step and the sample's place in it, as dropout is.
 template <Shape S>
 constexpr symbol<S> normal_noise(symbol<S> x) {
     ir::graph& g = *x.g;
-    if (g.training) {
+    if (g.trains()) {
         return standard_normal<S>(g);
     }
     int const zero = constant_node(g, 0);
@@ -30,7 +30,7 @@ struct gaussian_noise_layer {
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return x.g->training ? x + double{Deviation} * normal_noise(x) : x;
+        return x.g->trains() ? x + double{Deviation} * normal_noise(x) : x;
     }
 };
 

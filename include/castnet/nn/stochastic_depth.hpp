@@ -16,7 +16,7 @@ struct stochastic_depth_layer {
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return Rate > 0 && x.g->training ? x * bernoulli<shape<>>(*x.g, 1 - double{Rate}) : x;
+        return Rate > 0 && x.g->trains() ? x * bernoulli<shape<>>(*x.g, 1 - double{Rate}) : x;
     }
 };
 template <ConstantNumber auto Rate>
