@@ -1,5 +1,6 @@
 // rnn, gru and lstm against PyTorch (recurrent.safetensors), and their gradients against finite
 // differences.
+#include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/recurrent.hpp>
@@ -62,6 +63,18 @@ void compare_lengths(std::string const& name) {
                   [](check::layer_run& r) { r.set_input({5, 1, 3, 4}, 1); });
 }
 
+template <class Function>
+void compare_started() {
+    using net = cn::network<Function{}, input<5, 3>, input<4>, input<4>>;
+    auto const r =
+        against_torch(check::layer_run::of<net, true, 4>(), "lstm_state", [](check::layer_run& to) {
+            to.set_input(golden()["lstm_state/h"], 1);
+            to.set_input(golden()["lstm_state/c"], 2);
+        });
+    check::close("grad_h", r.grad_input(1), golden()["lstm_state/grad_h"], 1e-12);
+    check::close("grad_c", r.grad_input(2), golden()["lstm_state/grad_c"], 1e-12);
+}
+
 // Three samples of at most two steps, of sequences with `Time` of them.
 template <class Function, std::size_t Time>
 check::layer_run of_two_steps() {
@@ -117,6 +130,22 @@ struct twice {
 struct with_initial_state {
     constexpr auto operator()(auto x, auto h, auto c) const {
         return lstm<4>.with_state(x, h, c).outputs;
+    }
+};
+
+struct in_two_parts { // of a sequence, by containers of one layer
+    static constexpr auto layer = cn::shared<"layer", lstm<4>>;
+    constexpr auto operator()(auto x, auto h, auto c) const {
+        auto const first = layer.with_state(cn::slice<0, 0, 2>(x), h, c);
+        auto const [last_h, last_c] = first.last;
+        auto const second = cn::on<0, layer>.with_state(cn::slice<0, 2, 5>(x), last_h, last_c);
+        return cn::concatenate<0>(first.outputs, second.outputs);
+    }
+};
+struct named_and_frozen {
+    constexpr auto operator()(auto x) const {
+        auto const [outputs, last] = cn::frozen<cn::named<"layer", gru<4>>>.with_state(x);
+        return outputs + last;
     }
 };
 
@@ -181,14 +210,15 @@ TEST_CASE("neither do steps behind the end of the longest sample") {
 TEST_CASE("a recurrent layer may be shared, and start where it is told to") {
     using net = cn::network<twice{}, input<5, 4>>;
     against_torch(check::layer_run::of<net, true, 4>(), "lstm_twice");
-    using started = cn::network<with_initial_state{}, input<5, 3>, input<4>, input<4>>;
-    auto const r = against_torch(check::layer_run::of<started, true, 4>(), "lstm_state",
-                                 [](check::layer_run& to) {
-                                     to.set_input(golden()["lstm_state/h"], 1);
-                                     to.set_input(golden()["lstm_state/c"], 2);
-                                 });
-    check::close("grad_h", r.grad_input(1), golden()["lstm_state/grad_h"], 1e-12);
-    check::close("grad_c", r.grad_input(2), golden()["lstm_state/grad_c"], 1e-12);
+    compare_started<with_initial_state>();
+}
+
+TEST_CASE("a container of a recurrent layer may do so, too") {
+    compare_started<in_two_parts>();
+    using net = cn::network<named_and_frozen{}, input<5, 3>>;
+    auto r = check::layer_run::of<net, true, 2>();
+    CHECK(r.parameters().front().name.text() == "layer.weight_ih_l0");
+    CHECK_FALSE(r.parameters().front().trainable);
 }
 
 TEST_CASE("an empty sample has the initial state and no output") {

@@ -160,6 +160,28 @@ struct projected_residual_layer {
 template <auto Shortcut, auto... Layers>
 inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residual{};
 
+namespace detail {
+
+// A layer's function with_state as a layer, so that containers have it, too.
+template <auto Layer>
+struct layer_with_state {
+    template <LayerInput X, class... Initial>
+    constexpr auto operator()(X x, Initial... initial) const {
+        constexpr bool has_state = requires { Layer.with_state(x, initial...); };
+        static_assert(has_state, "castnet: with_state(x, h) is for a layer that has a state: rnn, "
+                                 "gru or lstm, also in named, shared, frozen or on");
+        if constexpr (has_state) {
+            return Layer.with_state(x, initial...);
+        } else {
+            return x; // so that few other errors follow
+        }
+    }
+};
+template <auto Layer>
+inline constexpr layer_with_state<Layer> with_state_of{};
+
+} // namespace detail
+
 // A layer with a fixed name in place of its position in a chain or its number in a function:
 // named<"stem", conv2d<64, 7>> has "stem.weight", as add_module() or OrderedDict name it in
 // PyTorch.
@@ -180,6 +202,11 @@ struct named_layer {
             g.path.list_layer(y.id);
         }
         return y;
+    }
+    // That of a recurrent layer (nn/recurrent.hpp); so below.
+    template <LayerInput X, class... Initial>
+    constexpr auto with_state(X x, Initial... initial) const {
+        return named_layer<Name, detail::with_state_of<Layer>>{}(x, initial...);
     }
 };
 template <fixed_string Name, auto Layer>
@@ -213,6 +240,10 @@ struct shared_layer {
         g.path.prefix = outer;
         return y;
     }
+    template <LayerInput X, class... Initial>
+    constexpr auto with_state(X x, Initial... initial) const {
+        return shared_layer<Name, detail::with_state_of<Layer>>{}(x, initial...);
+    }
 };
 template <fixed_string Name, auto Layer>
 inline constexpr shared_layer<Name, Layer> shared{};
@@ -231,10 +262,10 @@ constexpr auto together(auto const&... x) {
 
 } // namespace detail
 
-// Layers that are not trained: parameters keep their values, and batch_norm uses its running
-// statistics. Frozen layers have no gradients, no optimizer state and no saved activations. No name
-// changes: in a chain, the layers are numbered as before they were frozen; elsewhere, several
-// layers are block<layers…>.
+// Layers that are not trained: parameters keep their values, and all else is as in evaluation:
+// batch_norm uses its running statistics, and dropout and noise do nothing. Frozen layers have no
+// gradients, no optimizer state and no saved activations. No name changes: in a chain, the layers
+// are numbered as before they were frozen; elsewhere, several layers are block<layers…>.
 template <auto... Layers>
 struct frozen_layer {
     static constexpr char const* name = "frozen";
@@ -248,6 +279,10 @@ struct frozen_layer {
     template <size_t First>
     constexpr auto from(Symbol auto x) const {
         return freeze(*x.g, [&] { return detail::chain_from<First, Layers...>(x); });
+    }
+    template <LayerInput X, class... Initial>
+    constexpr auto with_state(X x, Initial... initial) const {
+        return frozen_layer<detail::with_state_of<Layers>...>{}(x, initial...);
     }
 
 private:
@@ -283,6 +318,10 @@ struct on_layer {
     template <size_t First>
     constexpr auto from(Symbol auto x) const {
         return place(*x.g, [&] { return detail::chain_from<First, Layers...>(x); });
+    }
+    template <LayerInput X, class... Initial>
+    constexpr auto with_state(X x, Initial... initial) const {
+        return on_layer<Device, detail::with_state_of<Layers>...>{}(x, initial...);
     }
 
 private:
