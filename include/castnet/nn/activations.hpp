@@ -72,8 +72,8 @@ struct log_softmax_layer {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(values - detail::log_sum_exp_of_rows(values));
     }
-    template <TensorExpression X, class Axis> // a mistake
-    auto operator()(X const& x, Axis const&) const {
+    template <AnyTensor X, class Axis> // a mistake
+    constexpr auto operator()(X const& x, Axis const&) const {
         return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(x);
     }
     template <std::integral Axis> // log_softmax<0>(x), a mistake: compilers read a comparison
@@ -96,8 +96,8 @@ struct softmax_layer {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(elementwise<fn::softmax>{}(values, detail::log_sum_exp_of_rows(values)));
     }
-    template <TensorExpression X, class Axis> // a mistake
-    auto operator()(X const& x, Axis const&) const {
+    template <AnyTensor X, class Axis> // a mistake
+    constexpr auto operator()(X const& x, Axis const&) const {
         return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(x);
     }
     template <std::integral Axis> // softmax<0>(x), a mistake: compilers read a comparison

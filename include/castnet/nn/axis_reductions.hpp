@@ -150,27 +150,24 @@ constexpr auto max(symbol<S> x, Keep... keep) {
 }
 
 // For what is no keepdims: fails with a message.
-template <size_t... Axes, class S, class Given>
-    requires(!std::same_as<Given, keepdims_t>)
-constexpr auto sum(symbol<S> x, Given const&) {
-    static_assert(reduction_takes<Given>::checked);
-    return x;
-}
-template <size_t... Axes, class S, class Given>
-    requires(!std::same_as<Given, keepdims_t>)
-constexpr auto mean(symbol<S> x, Given const& given) {
-    return sum(x, given);
-}
-template <size_t... Axes, class S, class Given>
-    requires(!std::same_as<Given, keepdims_t>)
-constexpr auto max(symbol<S> x, Given const& given) {
-    return sum(x, given);
-}
-template <size_t... Axes, class S, class Given>
-    requires(!std::same_as<Given, keepdims_t>)
-constexpr auto min(symbol<S> x, Given const& given) {
-    return sum(x, given);
-}
+#define CASTNET_REDUCTION_TAKES(function)                                                          \
+    template <size_t... Axes, class S, class Given>                                                \
+        requires(!std::same_as<Given, keepdims_t>)                                                 \
+    constexpr auto function(symbol<S> x, Given const&) {                                           \
+        static_assert(reduction_takes<Given>::checked);                                            \
+        return x;                                                                                  \
+    }
+CASTNET_REDUCTION_TAKES(sum)
+CASTNET_REDUCTION_TAKES(mean)
+CASTNET_REDUCTION_TAKES(max)
+CASTNET_REDUCTION_TAKES(min)
+CASTNET_REDUCTION_TAKES(norm)
+CASTNET_REDUCTION_TAKES(variance)
+CASTNET_REDUCTION_TAKES(standard_deviation)
+CASTNET_REDUCTION_TAKES(logsumexp)
+CASTNET_REDUCTION_TAKES(argmax)
+CASTNET_REDUCTION_TAKES(argmin)
+#undef CASTNET_REDUCTION_TAKES
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
 constexpr auto min(symbol<S> x, Keep... keep) {

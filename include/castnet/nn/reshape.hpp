@@ -6,6 +6,7 @@
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/nn/scope.hpp>
+#include <castnet/tensor/mistakes.hpp>
 
 namespace castnet {
 
@@ -92,6 +93,15 @@ constexpr int joined(ir::graph& g, int* tensors, int count) {
 
 } // namespace detail
 
+template <size_t... Axis>
+struct joins_channels { // a class, so that every compiler prints the axis
+    static_assert(
+        sizeof...(Axis) == 0,
+        "castnet: concat joins the channels of images and the last axis of other tensors; "
+        "along another axis it is concatenate<axis>(x, y); see joins_channels<axis>");
+    static constexpr bool checked = true;
+};
+
 template <Shape... S>
 inline constexpr bool have_channels = ((S::rank > 0) && ...);
 
@@ -113,6 +123,10 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
     } else {
         return x;
     }
+}
+template <size_t Axis, class S, class... More> // a mistake
+constexpr auto concat(symbol<S> x, More const&...) {
+    return detail::written_otherwise<joins_channels<Axis>>(x);
 }
 template <class... X>
     requires SymbolsAndElements<X...>

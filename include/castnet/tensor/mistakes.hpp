@@ -1,5 +1,5 @@
 // Calls of the functions of tensors as NumPy and PyTorch write them, with axes, extents and counts
-// as arguments: each is refused with a sentence that shows how castnet writes it.
+// as arguments: each is refused with a sentence that shows how castnet writes it, of symbols, too.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -9,6 +9,21 @@
 #include <concepts>
 
 namespace castnet {
+
+template <Shape S>
+struct symbol; // a tensor of a network (graph/symbol.hpp)
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_any_tensor = TensorExpression<X>;
+template <Shape S>
+inline constexpr bool is_any_tensor<symbol<S>> = true;
+
+} // namespace detail
+
+template <class X>
+concept AnyTensor = detail::is_any_tensor<X>;
 
 // Classes, so that every compiler prints the text.
 template <fixed_string Instead>
@@ -54,49 +69,49 @@ constexpr X written_otherwise(X const& x) {
 } // namespace detail
 
 // Each takes what the function of this name (views.hpp, join.hpp, …) does not.
-template <TensorExpression X, class... More>
-auto flip(X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto flip(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"flip<axis>(x)">>(x);
 }
-template <size_t... Axes, TensorExpression X, class... More>
+template <size_t... Axes, AnyTensor X, class... More>
     requires(sizeof...(Axes) != 1 || sizeof...(More) != 1)
-auto roll(X const& x, More const&...) {
+constexpr auto roll(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"roll<axis>(x, shift)">>(x);
 }
-template <TensorExpression X, class... More>
-auto take(X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto take(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"take<axis>(x, ids)">>(x);
 }
 template <TensorExpression X, class... More>
 auto take_along_axis(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"take_along_axis<axis>(x, ids)">>(x);
 }
-template <TensorExpression X, class First, class... More>
-auto tile(X const& x, First const&, More const&...) {
+template <AnyTensor X, class First, class... More>
+constexpr auto tile(X const& x, First const&, More const&...) {
     return detail::written_otherwise<is_written<"tile<times...>(x)">>(x);
 }
-template <size_t... Given, TensorExpression X, class... More>
+template <size_t... Given, AnyTensor X, class... More>
     requires(sizeof...(Given) != 2 || sizeof...(More) > 0)
-auto repeat_interleave(X const& x, More const&...) {
+constexpr auto repeat_interleave(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"repeat_interleave<axis, times>(x)">>(x);
 }
-template <size_t... Axes, TensorExpression X, class... More>
-    requires(sizeof...(Axes) != 1 || !(TensorExpression<More> && ...))
-auto concatenate(X const& x, More const&...) {
+template <size_t... Axes, AnyTensor X, class... More>
+    requires(sizeof...(Axes) != 1 || (TensorExpression<X> && !(TensorExpression<More> && ...)))
+constexpr auto concatenate(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"concatenate<axis>(x, y...)">>(x);
 }
-template <size_t... Axes, TensorExpression X, class... More>
-    requires(sizeof...(Axes) != 1 || !(TensorExpression<More> && ...))
-auto stack(X const& x, More const&...) {
+template <size_t... Axes, AnyTensor X, class... More>
+    requires(sizeof...(Axes) != 1 || (TensorExpression<X> && !(TensorExpression<More> && ...)))
+constexpr auto stack(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"stack<axis>(x, y...)">>(x);
 }
-template <TensorExpression X, class First, class... More>
-auto transpose(X const& x, First const&, More const&...) {
+template <AnyTensor X, class First, class... More>
+constexpr auto transpose(X const& x, First const&, More const&...) {
     return detail::written_otherwise<is_written<"transpose<axes...>(x)">>(x);
 }
-template <size_t... Given, TensorExpression X, class... More>
+template <size_t... Given, AnyTensor X, class... More>
     requires(sizeof...(Given) < 3 || sizeof...(More) > 0)
-auto slice(X const& x, More const&...) {
+constexpr auto slice(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"slice<axis, begin, end>(x)">>(x);
 }
 template <auto... Given, TensorExpression X>
@@ -104,38 +119,38 @@ template <auto... Given, TensorExpression X>
 auto slice(X const& x) {
     return detail::written_otherwise<counts_from_first<Given...>>(x);
 }
-template <size_t... Given, TensorExpression X, class... More>
+template <size_t... Given, AnyTensor X, class... More>
     requires(sizeof...(Given) != 2 || sizeof...(More) > 0)
-auto split(X const& x, More const&...) {
+constexpr auto split(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"split<axis, parts>(x)">>(x);
 }
-template <size_t... Axes, TensorExpression X, class... More>
+template <size_t... Axes, AnyTensor X, class... More>
     requires(sizeof...(Axes) != 1 || sizeof...(More) != 1)
-auto select(X const& x, More const&...) {
+constexpr auto select(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"select<axis>(x, i)">>(x);
 }
-template <TensorExpression X, class... More>
-auto expand_dims(X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto expand_dims(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"expand_dims<axis>(x)">>(x);
 }
-template <TensorExpression X, class... More>
-auto squeeze(X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto squeeze(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"squeeze<axis>(x)">>(x);
 }
-template <TensorExpression X, class First, class... More>
-auto broadcast_to(X const& x, First const&, More const&...) {
+template <AnyTensor X, class First, class... More>
+constexpr auto broadcast_to(X const& x, First const&, More const&...) {
     return detail::written_otherwise<is_written<"broadcast_to<extents...>(x)">>(x);
 }
-template <TensorExpression X, class... More>
-auto largest(X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto largest(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"largest<count>(x)">>(x);
 }
 template <TensorExpression X, class... More>
 auto histogram(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"histogram<bins>(x, low, high)">>(x);
 }
-template <TensorExpression X, class... More>
-auto einsum(char const*, X const& x, More const&...) {
+template <AnyTensor X, class... More>
+constexpr auto einsum(char const*, X const& x, More const&...) {
     return detail::written_otherwise<is_written<"einsum<text>(x...)">>(x);
 }
 
@@ -149,9 +164,9 @@ template <size_t... Axes, TensorExpression X, class... More>
 auto argsort(X const& x, More const&...) {
     return detail::written_otherwise<works_along_last_axis<"argsort(transpose(x))">>(x);
 }
-template <size_t... Axes, TensorExpression X, class... More>
+template <size_t... Axes, AnyTensor X, class... More>
     requires(sizeof...(Axes) + sizeof...(More) > 0)
-auto cumsum(X const& x, More const&...) {
+constexpr auto cumsum(X const& x, More const&...) {
     return detail::written_otherwise<works_along_last_axis<"cumsum(transpose(x))">>(x);
 }
 
