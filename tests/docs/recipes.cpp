@@ -49,6 +49,23 @@ template <std::size_t Units>
 inline constexpr projection_layer<Units> projection{};
 // [/matmul]
 
+// [weight_norm]
+template <std::size_t Filters>
+struct weight_norm_layer { // a convolution by g v / |v| (Salimans & Kingma 2016)
+    static constexpr char const* name = "weight_norm";
+
+    template <std::size_t C, std::size_t H, std::size_t W>
+    constexpr auto operator()(cn::symbol<cn::shape<C, H, W>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"weight_norm"}};
+        auto const v = cn::new_parameter<cn::shape<Filters, C * 9>>(
+            *x.g, "v", {.start = cn::random_normal(0.1)});
+        auto const g = cn::new_parameter<cn::shape<Filters, 1>>(*x.g, "g", {.start = cn::ones});
+        auto const weight = v * (g / cn::norm<1>(v, cn::keepdims));
+        return cn::matmul(weight, x | cn::unfold2d<3>) | cn::reshape<Filters, H - 2, W - 2>;
+    }
+};
+// [/weight_norm]
+
 // [heads]
 struct normalize_heads_layer { // of eight features each, as attention normalizes its queries
     template <std::size_t Time, std::size_t Features>
@@ -132,6 +149,19 @@ struct generator_loss {
 using normalized = cn::sequential<cn::input<2, 16>, normalize_heads>;
 
 } // namespace
+
+TEST_CASE("a convolution by a normalised weight") {
+    constexpr auto of_image = cn::input<2, 5, 6>;
+    using policy = cn::policy::basic_cpu<double>;
+    cn::model<cn::sequential<of_image, weight_norm_layer<4>{}>, policy, cn::batch<3>> normalised;
+    cn::model<cn::sequential<of_image, cn::conv2d<4, 3>.no_bias()>, policy, cn::batch<3>> plain;
+    auto const x = cn::random_normal<double, cn::shape<3, 2, 5, 6>>(1);
+    auto const v = normalised.get<"0.v">();
+    cn::tensor const weight = 2 * v / cn::sqrt(cn::sum<1>(v * v, cn::keepdims));
+    normalised.set("0.g", std::vector<double>(4, 2.0));
+    plain.set("0.weight", std::vector<double>(weight.begin(), weight.end()));
+    CHECK(cn::allclose(normalised.predict(x), plain.predict(x)));
+}
 
 TEST_CASE("a tensor of three axes of the guide") {
     std::vector<float> x(32, 3.0F);

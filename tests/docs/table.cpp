@@ -40,6 +40,8 @@ using of_images = sequential<
     zero_pad2d<sides{1, 2, 3, 0}>, reflection_pad2d<1>, replication_pad2d<1>, circular_pad2d<1>,
     crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(), adaptive_avg_pool2d<size2{7, 5}>>;
 
+using of_places = sequential<input<3, 8, 8>, unfold2d<3, conv{.padding = 1}>>;
+
 using of_volumes =
     sequential<input<1, 8, 8, 8>, conv3d<32, 3, conv3{.padding = same}>, upsample3d<2>,
                conv3d<32, size3{1, 3, 3}, conv3{.stride = size3{1, 2, 2}}>, max_pool3d<2>,
@@ -212,6 +214,7 @@ using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
     CHECK(of_images::parameter_count > 0);
+    CHECK(of_places::parameter_count == 0);
     CHECK(sequences::parameter_count > 0);
     CHECK(text_layers::parameter_count > 0);
     CHECK(parts_of_words::parameter_count == 20'000 * 64);

@@ -10,6 +10,7 @@
 #include <castnet/nn/prelu.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
+#include <castnet/nn/unfold2d.hpp>
 
 #include "harness.hpp"
 
@@ -32,6 +33,17 @@ void against_finite_differences() {
 }
 
 } // namespace
+
+TEST_CASE("unfolded images") {
+    constexpr conv options{.stride = size2{2, 1}, .padding = size2{1, 2}, .dilation = size2{2, 1}};
+    as_torch(run_of<cn::unfold2d<2>, shape<2, 3, 4>>(), "unfold2d_2");
+    as_torch(run_of<cn::unfold2d<size2{2, 3}, options>, shape<2, 3, 4>>(),
+             "unfold2d_2x3_stride2x1_pad1x2_dilation2x1");
+    static constexpr auto same = cn::unfold2d<3, conv{.stride = 2, .padding = cn::same}>;
+    static_assert(std::is_same_v<cn::symbol<shape<9, 6>>,
+                                 decltype(same(std::declval<cn::symbol<shape<1, 4, 5>>>()))>);
+    against_finite_differences<same, shape<1, 4, 5>>();
+}
 
 TEST_CASE("transposed convolution") {
     using cn::conv_transpose2d;

@@ -40,6 +40,10 @@ WITHOUT_PARAMETERS = {
 SMALL = {
     "upsample_bilinear_2": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
     "upsample_bilinear_3": lambda x: F.interpolate(x, scale_factor=3, mode="bilinear"),
+    "unfold2d_2": lambda x: F.unfold(x, 2),
+    "unfold2d_2x3_stride2x1_pad1x2_dilation2x1": lambda x: F.unfold(
+        x, (2, 3), stride=(2, 1), padding=(1, 2), dilation=(2, 1)
+    ),
 }
 
 
