@@ -92,6 +92,12 @@ struct decoder {
     }
 };
 using decoders = network<decoder{}, input<10, 16>, input<7, 16>>;
+struct decoder_of_sets {
+    constexpr auto operator()(auto x, auto memory) const {
+        return transformer_decoder_layer<8>.not_causal()(x, memory);
+    }
+};
+static_assert(network<decoder_of_sets{}, input<10, 16>, input<7, 16>>::parameter_count > 0);
 struct attention_to_memory {
     constexpr auto operator()(auto x, auto memory, auto lengths) const {
         auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;

@@ -18,6 +18,11 @@ struct decoder {
         return cn::named<"0", cn::transformer_decoder_layer<2, small>>(x, memory);
     }
 };
+struct decoder_of_sets {
+    constexpr auto operator()(auto x, auto memory) const {
+        return cn::named<"0", cn::transformer_decoder_layer<2, small>.not_causal()>(x, memory);
+    }
+};
 struct decoder_of_lengths {
     constexpr auto operator()(auto x, auto memory) const {
         auto const lengths = 2 + cn::greater(cn::mean(memory), 0);
@@ -56,6 +61,7 @@ TEST_CASE("blocks of transformers") {
     like_torch<cn::sequential<input<5, 6>, cn::transformer_encoder_layer<2, norm_first, cn::gelu>>>(
         "encoder_norm_first");
     like_torch<cn::network<decoder{}, input<5, 6>, input<3, 6>>>("decoder");
+    like_torch<cn::network<decoder_of_sets{}, input<5, 6>, input<3, 6>>>("decoder_of_sets");
 }
 
 TEST_CASE("blocks with dropout and masks") {

@@ -71,12 +71,17 @@ inline constexpr transformer_encoder_layer_type<Heads, Options, Activation>
     transformer_encoder_layer{};
 
 // The same with attention to another sequence in between, of an encoder: a function of x and that,
-// and of masks for that. To itself, a sequence attends causally.
+// and of masks for that. To itself, a sequence attends causally (PyTorch's tgt_mask) unless it is
+// .not_causal(), as where a decoder makes a set.
 //
 // Parameters: besides, multihead_attn.…, norm3.weight, norm3.bias.
 template <size_t Heads, transformer Options = transformer{}, auto Activation = relu>
 struct transformer_decoder_layer_type {
     static constexpr char const* name = "transformer_decoder_layer";
+
+    bool is_causal = true;
+
+    constexpr transformer_decoder_layer_type not_causal() const { return {false}; }
 
     // Only for its message.
     template <Shape S>
@@ -93,7 +98,7 @@ struct transformer_decoder_layer_type {
         scope_guard const scope{*x.g, layer_kind{name}};
         constexpr multi_head_attention_layer<Heads> attend{Options.dropout};
         auto const y = detail::normalized_residual<Options>(x, "norm1", [&](symbol<S> z) {
-            return detail::in_scope("self_attn", attend.causal(), z);
+            return detail::in_scope("self_attn", is_causal ? attend.causal() : attend, z);
         });
         auto const seen = detail::normalized_residual<Options>(y, "norm2", [&](symbol<S> z) {
             return detail::in_scope("multihead_attn", attend, z, memory, masks...);

@@ -77,4 +77,5 @@ def generate():
         is_causal=True,
     )
     block(golden, "decoder", torch.nn.TransformerDecoderLayer(**sizes), memory=3, tgt_mask=causal)
+    block(golden, "decoder_of_sets", torch.nn.TransformerDecoderLayer(**sizes), memory=3)
     return golden
