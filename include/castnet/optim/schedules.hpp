@@ -41,9 +41,9 @@ inline double cosine(double a, double b, double t) {
 
 } // namespace detail
 
-// The 1cycle policy (Smith & Topin 2018; PyTorch's OneCycleLR with its defaults): from peak / 25 up
-// to the peak during the first 30 % of the steps (`rising`: from 0 to 1), then down to
-// peak / 250,000.
+// The 1cycle policy (Smith & Topin 2018; PyTorch's OneCycleLR with cycle_momentum=False, since no
+// schedule changes a momentum): from peak / 25 up to the peak during the first 30 % of the steps
+// (`rising`: from 0 to 1), then down to peak / 250,000.
 inline schedule one_cycle(double peak, double rising = 0.3) {
     detail::check_hyperparameters("one_cycle",
                                   {{"peak", peak}, {"rising", rising, hyperparameter::fraction}});
