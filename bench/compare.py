@@ -309,7 +309,7 @@ def main():
     for program in comparison.own_programs():
         if not (options.folder / program).exists():
             parser.error(f"{options.folder} has no {program}: cmake --preset release && "
-                         "cmake --build --preset release --target benchmarks all")
+                         "cmake --build --preset release --target benchmarks")
     runs, missing = comparison.runs()
     for number in range(options.rounds):
         for group, chosen in comparison.groups().items():

@@ -56,4 +56,5 @@ int main(int count, char** arguments) {
     compare<dropout_cnn, 128>("dropout_cnn", rounds);
     compare<wide_mlp, 128>("wide_mlp", rounds);
     compare<tiny_mlp, 128>("tiny_mlp", rounds);
+    return 0;
 }

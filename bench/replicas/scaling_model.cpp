@@ -51,4 +51,5 @@ int main() {
         }
         std::printf("|\n");
     }
+    return 0;
 }

@@ -162,4 +162,5 @@ int main() {
     compare_steps<wide_mlp, 32>("wide_mlp");
     compare_steps<wide_mlp, 128>("wide_mlp");
     compare_steps<dropout_cnn, 32>("dropout_cnn");
+    return 0;
 }
