@@ -166,6 +166,30 @@ auto apply(function<F> f, X&&... x) {
     return elementwise_expression<F, T, S, detail::kept<X>...>(f, static_cast<X&&>(x)...);
 }
 
+// A class, so that every compiler prints the type.
+template <class Given>
+struct elementwise_takes {
+    static_assert(detail::never<Given>,
+                  "castnet: element-wise functions take numbers, tensors and the symbols of a "
+                  "network: cn::tensor<float, cn::shape<3>>(values) is a tensor of the numbers in "
+                  "a vector; see elementwise_takes<given>");
+};
+
+namespace detail {
+
+template <class X>
+concept RangeOfNumbers = !TensorExpression<X> && requires(X& x) { x.begin(); };
+
+} // namespace detail
+
+// Only for its message; of one range, it also hides std::apply.
+template <fn F, detail::RangeOfNumbers X, class... More>
+    requires((Number<More> || detail::RangeOfNumbers<More>) && ...)
+std::remove_cvref_t<X> apply(function<F>, X&& x, More&&...) {
+    void(elementwise_takes<std::remove_cvref_t<X>>{});
+    return x;
+}
+
 // x where it lies between low and high, else the nearer of them; NaN stays. As numpy.clip.
 template <class X, class Low, class High>
     requires TensorOperands<X, Low, High>
