@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/finite.hpp>
+#include <castnet/core/in_braces.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/optim/wrapped.hpp>
@@ -25,6 +26,7 @@ enum class compile_mistake : unsigned char {
     none,
     in_model, // already reported
     model_is_none,
+    model_is_const,
     text,
     optimizer_as_loss,
     loss_as_optimizer,
@@ -185,7 +187,8 @@ constexpr compile_mistake mistake_in_metric(type_list<Output, More...>) {
 template <class Model, class Loss, class Optimizer, class... Metrics>
 constexpr compile_mistake mistake_in_compile() {
     if constexpr (!is_model<Model>) {
-        return compile_mistake::model_is_none;
+        return is_model<std::remove_const_t<Model>> ? compile_mistake::model_is_const
+                                                    : compile_mistake::model_is_none;
     } else if constexpr (!requires { typename Model::output_shapes; }) {
         return compile_mistake::in_model;
     } else {
@@ -212,6 +215,9 @@ struct arguments_of_compile {
     static_assert(found != compile_mistake::model_is_none,
                   "castnet: compile(model, loss, optimizer, metrics...): the first argument is not "
                   "a cn::model");
+    static_assert(found != compile_mistake::model_is_const,
+                  "castnet: compile(model, loss, optimizer, metrics...): the model is const, but "
+                  "training changes it");
     static_assert(found != compile_mistake::text,
                   "castnet: compile(model, loss, optimizer, metrics...) takes objects, not names "
                   "in quotes: cn::compile(model, cn::mse, cn::adam{}, cn::mae)");

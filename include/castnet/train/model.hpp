@@ -215,18 +215,27 @@ public:
     // predicting threads, after as many have predicted at the same time (a predictor of one's own
     // is independent of others). Throws castnet::error as predict() does.
     template <size_t... Outputs, class... Numbers>
-    void predict_one(Numbers&&... numbers) const {
+    auto predict_one(Numbers&&... numbers) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
-        now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
+        return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
-    // Only for its message: a training has fit().
+    // Only for their messages: a training has fit() and evaluate().
     template <class Data>
     history fit(Data const&, fit_options<no_training> const& = {}) {
-        static_assert(detail::never<Data>,
-                      "castnet: a model has parameters only; auto training = cn::compile(model, "
-                      "loss, optimizer) has fit() and evaluate()");
+        void(model_has_parameters_only<Data>{});
         return history{{}};
+    }
+    template <class... Data>
+    no_training::scores_type evaluate(Data const&...) const {
+        void(model_has_parameters_only<Data...>{});
+        return {};
+    }
+    template <class... Inputs>
+    std::vector<value_type> operator()(Inputs const&...) const {
+        static_assert(detail::never<Inputs...>,
+                      "castnet: a model is no function of its inputs: model.predict(x)");
+        return {};
     }
 
     // The region of all parameters, in the order of the device.

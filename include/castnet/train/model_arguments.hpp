@@ -6,6 +6,13 @@
 
 namespace castnet {
 
+template <class... Given>
+struct model_has_parameters_only { // a class, so that one sentence serves all calls
+    static_assert(detail::never<Given...>,
+                  "castnet: a model has parameters only; auto training = cn::compile(model, "
+                  "loss, optimizer) has fit() and evaluate()");
+};
+
 template <class T>
 concept Batch = requires { T::capacity; };
 

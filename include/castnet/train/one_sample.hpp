@@ -32,7 +32,8 @@ struct arguments_of_predict_one {
     static_assert(Expected == Given,
                   "castnet: predict_one takes the numbers of each input of the network, and then "
                   "where to write those of each output that it lists: predict_one<0, 1>(input, "
-                  "first, second); see arguments_of_predict_one<expected, given>");
+                  "first, second); predict(input) returns them; see "
+                  "arguments_of_predict_one<expected, given>");
     static constexpr bool checked = true;
 };
 

@@ -9,12 +9,22 @@
 
 namespace castnet {
 
+// A class, so that every compiler prints the type.
+template <class Model>
+struct predicts_with_model {
+    static constexpr bool checked = detail::is_model<Model>;
+    static_assert(checked, "castnet: the argument of predictor<> and stateful_predictor<> is the "
+                           "type of a model, cn::model<network, policy, cn::batch<samples>>, as in "
+                           "cn::predictor p{model}; see predicts_with_model<type>");
+};
+
 // Predicts with a model's parameters and its own memory, allocated by the constructor and the first
 // call; later calls allocate nothing, whatever other threads do. Only one call at a time may use
 // it; other threads use their own predictors, or the model's predict(), which allocates as needed.
 // The model must outlive it. A predictor moves, but does not copy; one that was moved away can only
 // be assigned to.
 template <class Model>
+    requires(predicts_with_model<Model>::checked)
 class predictor {
 public:
     explicit predictor(Model const& m)
@@ -32,9 +42,9 @@ public:
         }
     }
     template <size_t... Outputs, class... Numbers>
-    void predict_one(Numbers&&... numbers) {
+    auto predict_one(Numbers&&... numbers) {
         detail::prediction_call const now{*model_, "predict_one", *executor_};
-        now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
+        return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
 private:

@@ -61,6 +61,7 @@ struct step_sequences_fit {
 // outlive it, and its parameters cannot change while it lives: what trains, evaluates, sets or
 // loads throws castnet::error.
 template <class Model>
+    requires(predicts_with_model<Model>::checked)
 class stateful_predictor {
     using T = typename Model::value_type;
     using network = typename Model::network_type;

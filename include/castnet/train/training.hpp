@@ -28,6 +28,15 @@ struct fit_takes { // a class, so that every compiler prints the types
 };
 
 template <class... Given>
+struct evaluate_takes { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: evaluate takes a data set: training.evaluate(cn::data::of_tensors(x, "
+                  "y)) for tensors, cn::data::dataset<cn::data::label<3>, cn::shape<2>> data{x, "
+                  "y} for columns; see evaluate_takes<given...>");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
 struct step_takes { // likewise
     static_assert(detail::never<Given...>,
                   "castnet: step takes a data set, and the numbers of its samples unless all of "
@@ -101,6 +110,9 @@ public:
 
     // The same with the numbers of loss and metrics that they have by default.
     training(Model& m, Optimizer const& o) : training{m, Loss{}, o, Metrics{}...} {}
+
+    // (Compilers show this line.)
+    training(training const&) = delete; // castnet: pass a training as training&, auto&
 
     // Allocated bytes: equal to `bytes`, except with a sharded optimizer on several processes.
     size_t allocated_bytes() const {
@@ -258,8 +270,14 @@ public:
         static_assert(data::is_dataset<Data, T>::checked);
         return {};
     }
+    template <class Columns, class Targets, class... More>
+    scores_type evaluate(Columns const&, Targets const&, More const&...) {
+        static_assert(evaluate_takes<Columns, Targets, More...>::checked);
+        return {};
+    }
+    // (Where the options are none, compilers show the line.)
     template <class Data>
-    history fit(Data const&, fit_options<training> const& = {}) {
+    history fit(Data const&, fit_options<training> const& = {}) { // castnet: is an option misspelt?
         static_assert(data::is_dataset<Data, T>::checked);
         return history{{}};
     }
@@ -396,7 +414,21 @@ auto compile(Model& m, Loss loss, Optimizer const& o, Metrics... metrics) {
     }
 }
 
-// Only for its message.
+// Only for their messages.
+template <class Net, class Where, class Samples, class... Given>
+auto compile(model<Net, Where, Samples>&&, Given const&...) {
+    static_assert(detail::never<Net>,
+                  "castnet: compile(model, loss, optimizer, metrics...): the training refers to "
+                  "the model, which must not be a temporary: give it a name");
+    return no_training{};
+}
+template <class Model, class Loss, class Optimizer>
+auto compile(Model&, Loss const&, Optimizer const&, detail::in_braces) {
+    static_assert(detail::never<Model>,
+                  "castnet: compile(model, loss, optimizer, metrics...): metrics stand in no "
+                  "braces: cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy)");
+    return no_training{};
+}
 template <class Model, class... Loss>
     requires(sizeof...(Loss) < 2)
 auto compile(Model&, Loss const&...) {
