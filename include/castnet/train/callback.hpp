@@ -65,7 +65,8 @@ struct callback_is { // a class, so that every compiler prints the type
                       ScalesRate<Given>,
                   "castnet: a callback of fit has at least one of begin_fit(history const&), "
                   "end_step(step_report&), end_epoch(epoch_report&), end_fit(history const&) and "
-                  "double rate_factor(history const&) const; see callback_is<given>");
+                  "double rate_factor(history const&) const; cn::on_epoch_end{f} and "
+                  "cn::on_step_end{f} are callbacks of a function; see callback_is<given>");
     static constexpr bool checked = true;
 };
 

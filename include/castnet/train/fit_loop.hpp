@@ -216,7 +216,7 @@ private:
                 ordered = epoch;
             }
         };
-        progress bar{shows_ ? options_.verbose : verbosity::silent, steps};
+        progress bar{shows_ ? options_.verbose.value : verbosity::silent, steps};
         bool interrupted = false;
         while (!interrupted && !position.stopped && position.epochs < size_t(options_.epochs)) {
             order_for(t_.epochs_);

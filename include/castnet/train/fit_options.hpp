@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace castnet {
@@ -24,10 +26,48 @@ struct checkpoint_options {
                        void const* of = nullptr)
         : write{std::move(writer)}, every{steps}, file{std::move(name)}, training{of} {}
 
+    // Only for its message.
+    template <class Other>
+        requires(!std::is_same_v<Other, checkpoint_options>)
+    checkpoint_options(Other const&) {
+        static_assert(detail::never<Other>,
+                      "castnet: the checkpoint of a fit names the training, too: {.checkpoint = "
+                      "cn::checkpoint(training, \"file.safetensors\")}");
+    }
+
     std::function<void()> write{}; // empty: none
     std::uint64_t every = 0;
     std::string file{};
     void const* training = nullptr;
+};
+
+// The callbacks of a fit.
+struct callback_list : std::vector<callback> {
+    using vector::vector;
+    callback_list(std::vector<callback> all) : vector(std::move(all)) {}
+    // Only for its message.
+    template <class Other>
+        requires(!std::is_convertible_v<Other const&, std::vector<callback>>)
+    callback_list(Other const&) {
+        static_assert(detail::never<Other>,
+                      "castnet: the callbacks of a fit stand in braces: {.callbacks = "
+                      "{cn::early_stopping{.patience = 3}}}");
+    }
+};
+
+struct epoch_function : std::function<void(epoch_report&)> {
+    epoch_function() = default;
+    template <class F>
+        requires(!std::is_same_v<F, epoch_function>)
+    epoch_function(F f) {
+        if constexpr (std::is_constructible_v<function, F>) {
+            function::operator=(std::move(f));
+        } else {
+            static_assert(detail::never<F>,
+                          "castnet: on_epoch_end is a function of the report of an epoch: "
+                          "[](cn::epoch_report& report) { report.stop = true; }");
+        }
+    }
 };
 
 // Position of a fit; its history is separate.
@@ -52,10 +92,10 @@ struct fit_options {
     validation_data<Training> validation{}; // a data set, evaluated after every epoch
     std::vector<float> class_weight{};      // one factor per class, for labels
     bool shuffle = true;                    // a new order every epoch, from the model's seed
-    verbosity verbose = verbosity::bar;
+    verbose_option verbose = verbosity::bar;
     checkpoint_options checkpoint{};
-    std::vector<callback> callbacks{}; // see train/callbacks.hpp; called in this order
-    std::function<void(epoch_report&)> on_epoch_end{}; // after those
+    callback_list callbacks{};     // see train/callbacks.hpp; called in this order
+    epoch_function on_epoch_end{}; // after those
     bool allow_nan = false; // a loss that is NaN or infinite: a warning, once, instead of an error
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/shape.hpp>
 #include <castnet/core/text.hpp>
 
 #include <cstddef>
@@ -16,6 +17,20 @@ namespace castnet {
 
 // silent; a bar that grows in place (where standard output is a terminal); one line per epoch.
 enum class verbosity : unsigned char { silent, bar, lines };
+
+// One of these.
+struct verbose_option {
+    constexpr verbose_option(verbosity v) : value{v} {}
+    // Only for its message.
+    template <class Other>
+    constexpr verbose_option(Other) {
+        static_assert(detail::never<Other>, "castnet: the option verbose of a fit is "
+                                            "cn::verbosity::silent, lines or bar");
+    }
+    constexpr operator verbosity() const { return value; }
+
+    verbosity value = verbosity::bar;
+};
 
 class progress {
 public:

@@ -1,0 +1,11 @@
+// How much a fit prints is no number.
+// expect: castnet: the option verbose of a fit is cn::verbosity::silent, lines or bar
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<3>, cn::dense<2>>;
+
+cn::model<net, cn::policy::cpu, cn::batch<8>> model;
+auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+auto history = training.fit(cn::data::blobs<2, 3>(16, 1), {.epochs = 3, .verbose = 0});
