@@ -2,6 +2,7 @@
 // numbers.
 #pragma once
 
+#include <castnet/core/in_braces.hpp>
 #include <castnet/graph/flattened.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/source.hpp>
@@ -133,6 +134,20 @@ template <class... X>
 constexpr auto concat(X const&... x) {
     static_assert(operands_are_traced<X...>::checked);
     return symbol<shape<>>{detail::graph_of(x...), 0};
+}
+
+// Only for its message.
+template <class X>
+struct concat_takes { // a class, so that every compiler prints the type
+    static_assert(detail::never<X>,
+                  "castnet: concat takes tensors one by one, cn::concat(a, b), and joins their "
+                  "channels or last axis; cn::concatenate<axis>(a, b) joins another axis; see "
+                  "concat_takes<given>");
+};
+template <class X = detail::in_braces>
+constexpr auto concat(X const&) {
+    void(concat_takes<X>{});
+    return symbol<shape<>>{};
 }
 
 namespace detail {

@@ -50,6 +50,20 @@ struct scan_result {
     Last last;
 };
 
+// A class, so that every compiler prints the type.
+template <class Layer>
+struct layer_takes_outputs {
+    static_assert(detail::never<Layer>,
+                  "castnet: scan and with_state give a result of two members, .outputs of all "
+                  "steps and .last: scan(x, shape<16>{}, cell).outputs | cn::dense<2>; see "
+                  "layer_takes_outputs<layer>");
+};
+template <class Outputs, class Last, class Layer>
+constexpr auto operator|(scan_result<Outputs, Last> const& x, Layer const& layer) {
+    void(layer_takes_outputs<Layer>{});
+    return x.outputs | layer;
+}
+
 // A class, so that every compiler prints the types.
 template <class Cell, class Step, class... Carry>
 struct cell_takes {
@@ -58,6 +72,12 @@ struct cell_takes {
         "castnet: scan: the cell cannot be called with a step of the sequence and the carries; see "
         "cell_takes<cell, step, carries...>");
     static constexpr bool checked = true;
+};
+template <class Returned>
+struct cell_returns { // likewise
+    static_assert(detail::never<Returned>,
+                  "castnet: scan: the cell returns a tensor, cn::carry(h, c) where several pass "
+                  "on, or cn::carry(h).output(y); see cell_returns<type found>");
 };
 template <class Before, class After>
 inline constexpr bool carry_keeps_shape = std::is_same_v<Before, After>;
@@ -113,13 +133,18 @@ struct carried<X> {
 template <class Initial>
 using carried_t = typename carried<Initial>::type;
 
-template <class S>
-constexpr auto result_of_cell(symbol<S> x) {
+template <class S, class... Carry>
+constexpr auto result_of_cell(symbol<S> x, Carry...) {
     return carry(x);
 }
-template <class... T>
-constexpr auto result_of_cell(cell_result<T...> r) {
+template <class... T, class... Carry>
+constexpr auto result_of_cell(cell_result<T...> r, Carry...) {
     return r;
+}
+template <class Other, class... Carry>
+constexpr auto result_of_cell(Other const&, Carry... before) {
+    void(cell_returns<Other>{});
+    return carry(before...); // so that this mistake is one error
 }
 
 template <class Last, class... More>
@@ -157,7 +182,8 @@ constexpr auto scan(time_steps<S> x, Cell const& cell, std::index_sequence<K...>
         loop.delay(begins[K], static_cast<int>(carried_t<Initial>::shape_type::count))...};
     int const first = g.nodes.size();
     static_assert(cell_takes<Cell, symbol<step>, carried_t<Initial>...>::checked);
-    auto const result = result_of_cell(cell(x_t, carried_t<Initial>{&g, delays[K]}...));
+    auto const result = result_of_cell(cell(x_t, carried_t<Initial>{&g, delays[K]}...),
+                                       carried_t<Initial>{&g, delays[K]}...);
     constexpr size_t returned = std::tuple_size_v<decltype(result.carries)>;
     static_assert(as_many_carries<sizeof...(Initial), returned>::checked);
     static_assert((carry_keeps_shape<

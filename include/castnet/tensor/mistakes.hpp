@@ -100,6 +100,11 @@ template <size_t... Axes, AnyTensor X, class... More>
 constexpr auto concatenate(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"concatenate<axis>(x, y...)">>(x);
 }
+template <TensorExpression X, TensorExpression... More>
+    requires(sizeof...(More) > 0)
+auto concat(X const& x, More const&...) { // which joins channels, of symbols
+    return detail::written_otherwise<is_written<"concatenate<axis>(x, y...)">>(x);
+}
 template <size_t... Axes, AnyTensor X, class... More>
     requires(sizeof...(Axes) != 1 || (TensorExpression<X> && !(TensorExpression<More> && ...)))
 constexpr auto stack(X const& x, More const&...) {

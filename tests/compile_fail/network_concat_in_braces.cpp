@@ -1,0 +1,12 @@
+// concat takes no list.
+// expect: castnet: concat takes tensors one by one, cn::concat\(a, b\)
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+struct twice {
+    constexpr auto operator()(auto x) const { return cn::concat({x, x}) | cn::dense<2>; }
+};
+using net = cn::network<twice{}, cn::input<3>>;
+
+auto count = net::parameter_count;
