@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/data/epoch.hpp>
+#include <castnet/data/is_dataset.hpp>
 #include <castnet/data/targets.hpp>
 
 #include <utility>
@@ -12,6 +13,8 @@ namespace castnet::data {
 // It is told of epochs where that one is; one that changes with them begins those of base(), too.
 template <class Data>
 class adaptor {
+    static_assert(is_dataset<Data>::checked);
+
 public:
     using target_type = typename Data::target_type;
     static constexpr size_t input_count = Data::input_count;

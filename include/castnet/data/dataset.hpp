@@ -104,6 +104,16 @@ public:
     explicit dataset(auto const&...) {}
 };
 
+// A class, so that every compiler prints its arguments.
+template <size_t Inputs, size_t Targets, class... Given>
+struct takes_columns {
+    static_assert(castnet::detail::never<Given...>,
+                  "castnet: a dataset takes a column for each input and then one for each target, "
+                  "such as a std::vector of numbers; of tensors, cn::data::of_tensors(x, y) is a "
+                  "data set; see takes_columns<inputs, targets, what was given...>");
+    static constexpr bool checked = true;
+};
+
 // Type is label<K>, a shape of real numbers or, for several targets or none, targets<T…> of these;
 // Inputs are shapes, in row-major order: channels, height, width; ids<…> where the numbers are
 // whole. The constructor takes one column for each input, then one for each target; it throws
@@ -120,6 +130,14 @@ public:
     static constexpr float least_weight = 1e-18F, most_weight = 1e18F; // beside 0
 
     using table::table;
+
+    // Only for its message.
+    template <class... Given>
+        requires(sizeof...(Given) > 0 && !std::is_constructible_v<table, Given const&...> &&
+                 !(std::is_base_of_v<table, Given> || ...))
+    explicit dataset(Given const&...) : dataset{none()} {
+        static_assert(takes_columns<sizeof...(Inputs), as_targets<Type>::count, Given...>::checked);
+    }
 
     using target_type = Type;
     static constexpr size_t input_count = sizeof...(Inputs);
@@ -217,6 +235,8 @@ public:
     }
 
 private:
+    static dataset none();
+
     // Other samples of the same columns.
     dataset(table const& all_columns, std::vector<size_t> samples)
         : table{all_columns}, samples_{std::move(samples)} {}

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -183,10 +184,20 @@ private:
     size_t number_;
 };
 
+// A class, so that every compiler prints the types.
+template <class Keep, class Data>
+struct keeps_samples {
+    static_assert(std::is_invocable_r_v<bool, Keep const&, sample_view<Data>>,
+                  "castnet: data::filter calls a function with a view of each sample: [](auto "
+                  "sample) { return sample.label() < 1; }; see keeps_samples<function, data>");
+    static constexpr bool checked = true;
+};
+
 // The samples for which keep(sample_view) is true, in their order. It is asked once for each of
 // them, now; filters that look at labels decode no image.
 template <class Data, class Keep>
 subset<Data> filter(Data const& data, Keep const& keep) {
+    static_assert(keeps_samples<Keep, Data>::checked);
     std::vector<size_t> numbers;
     for (size_t i = 0; i < data.size(); ++i) {
         if (reading_sample(i, [&] { return bool(keep(sample_view<Data>{data, i})); })) {

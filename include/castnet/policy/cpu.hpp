@@ -15,6 +15,9 @@ namespace policy::inline CASTNET_TARGET { // so models and trainings, which name
 // The same with another element type; basic_cpu<double> is for gradient checks.
 template <class T>
 struct basic_cpu {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                  "castnet: policy::basic_cpu computes in float or double");
+
     using value_type = T;
     using device = cpu_device<T>;
     static constexpr char const* name = "cpu";
