@@ -580,6 +580,19 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
             resumed.training.fit(data_of(), {.epochs = 3, .verbose = cn::verbosity::silent}),
             doctest::Contains("written with validation data"), cn::error);
     }
+    SUBCASE("a history with another column") {
+        CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 5), std::runtime_error);
+        auto const stored = cn::io::load_safetensors(f.name);
+        auto metadata = stored.metadata();
+        metadata.at("castnet.history.0.name") = "lost";
+        cn::io::save_safetensors(f.name, stored.entries(), metadata);
+        run<cn::adam> resumed;
+        cn::load(resumed.training, f.name);
+        CHECK_THROWS_WITH_AS(
+            resumed.training.fit(data_of(), {.epochs = 3, .verbose = cn::verbosity::silent}),
+            doctest::Contains("the history of the checkpoint has other columns than loss, "),
+            cn::error);
+    }
     SUBCASE("another data set") {
         CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 5), std::runtime_error);
         run<cn::adam> resumed;

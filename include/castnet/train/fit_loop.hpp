@@ -131,7 +131,17 @@ private:
                          samples, "; continue with the data that it was written with"});
         }
         position.data_size = samples;
-        bool const fits = t_.history_.names().empty() || t_.history_.names() == names;
+        auto const& found = t_.history_.names();
+        bool const fits = found.empty() || found == names;
+        bool const fits_other = found == column_names(!validates);
+        if (!t_.replicas_.of_first(fits || fits_other)) {
+            std::string expected;
+            for (std::string const& name : names) {
+                append(expected, {expected.empty() ? "" : ", ", name});
+            }
+            throw error({"castnet: fit: the history of the checkpoint has other columns than ",
+                         expected, "; continue with metrics and outputs of the same names"});
+        }
         if (!t_.replicas_.of_first(fits)) {
             throw error({"castnet: fit: the checkpoint was written ",
                          validates ? "without" : "with", " validation data; continue ",
