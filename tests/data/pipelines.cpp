@@ -118,6 +118,16 @@ TEST_CASE("pipelines of many kinds give the same samples with workers ahead") {
     same(part, ahead(part));
 }
 
+TEST_CASE("nothing is drawn from a data set without samples, or without weight") {
+    CHECK_THROWS_WITH_AS(data::balanced_sample(some_images(3).take(0)),
+                         "castnet: data::balanced_sample: the data set holds no sample",
+                         castnet::error);
+    CHECK_THROWS_WITH_AS(data::weighted_sample(some_images(3), std::vector<double>(3), 2),
+                         "castnet: data::weighted_sample: the sum of the 3 weights is 0, expected "
+                         "a finite one above 0",
+                         castnet::error);
+}
+
 TEST_CASE("every sample of a fold keeps its weight") {
     auto const p = some_images(61);
     double all = 0, held = 0;

@@ -140,7 +140,8 @@ auto weighted_sample(Data const& data, Weights const& weights, size_t count,
         sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
     }
     if (sums.empty() || !(sums.back() > 0) || !castnet::detail::is_finite(sums.back())) {
-        throw error("castnet: data::weighted_sample: expected weights of a finite sum above 0");
+        throw error({"castnet: data::weighted_sample: the sum of the ", sums.size(), " weights is ",
+                     sums.empty() ? 0 : sums.back(), ", expected a finite one above 0"});
     }
     return drawn{data, detail::draw_by_weight{std::move(sums), count, seed}};
 }
@@ -149,6 +150,9 @@ auto weighted_sample(Data const& data, Weights const& weights, size_t count,
 // given.
 template <class Data>
 auto balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0) {
+    if (data.size() == 0) {
+        throw error("castnet: data::balanced_sample: the data set holds no sample");
+    }
     auto const classes = detail::shuffled_classes(data, seed);
     std::vector<double> weights(data.size());
     for (auto const& samples : classes) {
