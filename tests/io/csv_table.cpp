@@ -133,6 +133,12 @@ TEST_CASE("numbers with a comma before their fraction") {
     }
 }
 
+TEST_CASE("quotes behind a space are told from a missing one") {
+    CHECK(refusal([] { table("a,b\n1, \"x,y\"\n"); }) ==
+          "castnet: t.csv: line 2: found 3 cells, expected 2 as in the first line; a cell has a "
+          "space before its quotes, where they do not count: remove it");
+}
+
 TEST_CASE("a file with another separator is told from a damaged one") {
     CHECK(refusal([] { table("a;b\n1;2\n").numbers("a"); }) ==
           "castnet: t.csv: there is no column \"a\"; there are \"a;b\"; if cells are separated by "

@@ -210,6 +210,17 @@ private:
                           ", set csv_options::separator"});
     }
 
+    // Where quotes are part of a cell's text, because they do not begin it.
+    [[gnu::noinline]] static char const* hint_at_quotes(std::vector<std::string_view> const& line) {
+        bool const begins_with_space = std::any_of(line.begin(), line.end(), [](auto const& cell) {
+            size_t const at = cell.find_first_not_of(' ');
+            return at != cell.npos && at > 0 && cell[at] == '"';
+        });
+        return begins_with_space ? "; a cell has a space before its quotes, where they do not "
+                                   "count: remove it"
+                                 : "";
+    }
+
     [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
         throw file_error(file_,
                          {"row ", row + 1, ", column ", detail::shown(names_[column]), ": ", what});
@@ -307,9 +318,9 @@ private:
                 }
             }
             if (line.size() != width) {
-                throw file_error(file_,
-                                 {"line ", first, ": found ", line.size(), " cells, expected ",
-                                  width, " as in the first line", hint_at_separator()});
+                throw file_error(file_, {"line ", first, ": found ", line.size(),
+                                         " cells, expected ", width, " as in the first line",
+                                         hint_at_separator(), hint_at_quotes(line)});
             }
             cells_.insert(cells_.end(), line.begin(), line.end());
         }
