@@ -4,6 +4,7 @@
 #include <castnet/core/ids.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace castnet {
@@ -120,12 +121,29 @@ struct axes {
 };
 
 template <class S>
+constexpr bool counts_in_int() {
+    size_t most = std::numeric_limits<int>::max();
+    for (size_t i = 0; i < S::rank; ++i) {
+        most /= S::extent[i];
+    }
+    return most > 0;
+}
+
+// A class, so that every compiler prints the shape.
+template <class S>
+struct elements_are_countable {
+    static constexpr bool checked = counts_in_int<S>();
+    static_assert(checked, "castnet: a tensor of a network has less than 2^31 elements for each "
+                           "sample, and a parameter as many; see elements_are_countable<shape>");
+};
+
+template <class S>
 constexpr axes make_axes() {
     static_assert(S::rank <= axes::max_rank, "castnet: a tensor of a network has at most six axes");
     axes a;
     a.rank = S::rank <= axes::max_rank ? static_cast<int>(S::rank) : axes::max_rank;
     for (int i = 0; i < a.rank; ++i) {
-        a.extent[i] = static_cast<int>(S::extent[i]);
+        a.extent[i] = elements_are_countable<S>::checked ? static_cast<int>(S::extent[i]) : 1;
     }
     a.order = order_of<S>;
     return a;

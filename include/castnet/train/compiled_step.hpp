@@ -12,6 +12,7 @@ template <size_t Samples>
 struct batch {
     static constexpr size_t capacity = Samples;
     static_assert(Samples > 0, "castnet: a batch needs room for at least one sample");
+    static_assert(Samples < size_t{1} << 31, "castnet: a batch has less than 2^31 samples");
 };
 
 // Classes that say what is not used, so that every compiler prints its name or number; the empty
