@@ -18,7 +18,7 @@ namespace castnet {
 // silent; a bar that grows in place (where standard output is a terminal); one line per epoch.
 enum class verbosity : unsigned char { silent, bar, lines };
 
-// One of these.
+// The verbosity of a fit.
 struct verbose_option {
     constexpr verbose_option(verbosity v) : value{v} {}
     // Only for its message.
