@@ -141,6 +141,42 @@ struct controlled { // a sequence, the state that it begins with, and a value th
     }
 };
 
+struct grouped_queries { // two heads of queries share one of keys and values
+    constexpr auto operator()(auto x) const {
+        auto const shared = [](auto heads) {
+            auto const apart = heads | cn::reshape_to<cn::row_major_shape<length, 2, 3>>;
+            return cn::repeat_interleave<1, 2>(apart) | cn::reshape<length, 12>;
+        };
+        return cn::attention<4>(x | cn::named<"queries", cn::dense<12>>,
+                                shared(x | cn::named<"keys", cn::dense<6>>),
+                                shared(x | cn::named<"values", cn::dense<6>>), cn::causal_mask);
+    }
+};
+
+constexpr auto apart = cn::reshape_to<cn::row_major_shape<length, 3, 4>>;
+constexpr auto together = cn::reshape<length, 12>;
+struct of_rows { // of a matrix in each step, with something else for each step and each element
+    constexpr auto operator()(auto x) const {
+        auto const places = cn::new_parameter<cn::row_major_shape<length, 1, 4>>(
+            *x.g, "places", {cn::role::vector, cn::random_uniform(1)});
+        auto const rows = cn::softmax(cn::layer_norm(apart(x)) * places);
+        return together(rows - cn::logsumexp<1>(rows, cn::keepdims));
+    }
+};
+struct of_columns {
+    constexpr auto operator()(auto x) const {
+        auto const rows = apart(x);
+        return cn::concat(cn::permute<0, 2, 1>(rows) | together, cn::mean<1>(rows),
+                          cn::max<2>(rows));
+    }
+};
+struct copies {
+    constexpr auto operator()(auto x) const {
+        auto const rows = cn::tile<1, 2, 2>(cn::flip<1>(apart(x))) | cn::reshape<length, 48>;
+        return cn::concat(rows, cn::cumsum(x), cn::tile<1, 2>(x));
+    }
+};
+
 // What is wrong with a network if it is to be computed step by step.
 template <class Net>
 constexpr cn::mistake mistake_of() {
@@ -208,6 +244,33 @@ struct two_sequences {
 struct first_step {
     constexpr auto operator()(auto x) const { return x | cn::slice_channels<0, 2>; }
 };
+struct pairs_of_steps {
+    constexpr auto operator()(auto x) const {
+        return cn::tanh(x | cn::reshape<length / 2, 4>) | cn::reshape<length, 2>;
+    }
+};
+struct mean_over_time {
+    constexpr auto operator()(auto x) const { return x - cn::mean<0>(x); }
+};
+struct tiled_sequence {
+    constexpr auto operator()(auto x) const { return cn::tile<2, 1>(x); }
+};
+struct features_outside {
+    constexpr auto operator()(auto x) const {
+        return cn::permute<1, 0>(x) | cn::tanh | cn::permute<1, 0>;
+    }
+};
+struct steps_inside { // of two groups, (2, time / 2, features)
+    constexpr auto operator()(auto x) const {
+        auto const groups = x | cn::reshape_to<cn::row_major_shape<2, length / 2, 2>>;
+        return cn::permute<0, 2, 1>(groups) | cn::reshape<length, 2>;
+    }
+};
+struct image_of_steps { // whose channels are steps
+    constexpr auto operator()(auto x) const {
+        return cn::tanh(x | cn::reshape<length, 2, 1>) | cn::reshape<length, 2>;
+    }
+};
 
 } // namespace
 
@@ -227,6 +290,13 @@ TEST_CASE("causal convolutions keep the steps that the next one reads") {
                   cn::conv1d<4, 3, cn::conv{.padding = cn::causal, .groups = 2}>>();
     compare_chain<cn::input<length, 2>, cn::residual<cn::conv1d<2, 9, near>, cn::tanh>,
                   cn::lstm<3>>();
+}
+
+TEST_CASE("the features of each step may be a tensor of several axes") {
+    compare_chain<cn::input<length, 4>, grouped_queries{}, cn::dense<2>>();
+    compare_chain<cn::input<length, 12>, cn::gru<12>.return_sequences(), of_rows{}>();
+    compare_chain<cn::input<length, 12>, of_columns{}, cn::lstm<3>>();
+    compare_chain<cn::input<length, 12>, copies{}, cn::gru<4>.return_sequences()>();
 }
 
 TEST_CASE("a length that is given with each step") {
@@ -492,6 +562,14 @@ TEST_CASE("what needs other steps than those before is refused") {
     static_assert(refuses<x, all, cn::conv1d<2, 3>>());
     static_assert(refuses<x, all, cn::multi_head_attention<1>>());
     static_assert(refuses<x, all, masked_attention{}>());
+    static_assert(refuses<x, all, cn::reverse<0>>());
+    static_assert(refuses<x, all, cn::upsample1d<2>.linear()>());
+    static_assert(refuses<x, all, pairs_of_steps{}>());
+    static_assert(refuses<x, all, mean_over_time{}>());
+    static_assert(refuses<x, all, tiled_sequence{}>());
+    static_assert(refuses<x, all, features_outside{}>());
+    static_assert(refuses<x, all, steps_inside{}>());
+    static_assert(refuses<x, all, image_of_steps{}>());
     using none = cn::sequential<x, cn::dense<2>>;
     static_assert(mistake_of<none>() == cn::mistake::no_loop_over_time);
     static_assert(mistake_of<cn::sequential<x, all, cn::flatten>>() == cn::mistake::none);

@@ -32,7 +32,7 @@ public:
         old_ = std::exchange(g_.nodes, {});
         moved_ = list<int>::filled(old_.size(), -1);
         rows_ = moved_;
-        axis_ = time_axis{old_, time_};
+        axis_ = time_axis{old_, g_.windows, time_};
         for (int i = 0; i < old_.size(); ++i) {
             if (!add(i)) {
                 g_.report(mistake::not_step_by_step);
@@ -145,6 +145,12 @@ private:
         }
         if (axis_.of(i) == time_place::in_pixels) {
             n.size.pixels /= time_;
+            if (n.kind == op::upsample) {
+                window w = window_of(n);
+                w.width /= time_;
+                w.out_width /= time_;
+                n.attribute = g_.add_window(w);
+            }
         } else if (axis_.of(i) == time_place::in_row) {
             n.size.channels /= time_;
         }
@@ -387,8 +393,8 @@ private:
     results& results_;
     int time_ = 0; // steps of the sequences
     list<node> old_;
-    time_axis axis_{{}, 0}; // of the old nodes
-    list<int> moved_;       // per old node: the new one
+    time_axis axis_{{}, {}, 0}; // of the old nodes
+    list<int> moved_;           // per old node: the new one
     list<carry> carries_;
     list<int> cached_;  // the old nodes of what each cache holds
     list<int> rows_;    // per old node that has one: the new one that is the row of the step

@@ -7,7 +7,7 @@ namespace castnet::ir {
 
 enum class time_place : char {
     none,      // the same value in all steps
-    in_pixels, // (time, features), or some pixels for each step
+    in_pixels, // (time, features), or some pixels for each step: (time, heads, features)
     in_row,    // the same as one vector; (time)
     last_step  // the value of the last step
 };
@@ -15,8 +15,8 @@ enum class time_place : char {
 // Of the nodes of a graph with sequences of `steps` steps, each found after its operands.
 class time_axis {
 public:
-    constexpr time_axis(list<node> const& nodes, int steps)
-        : nodes_{nodes.data()}, steps_{steps},
+    constexpr time_axis(list<node> const& nodes, list<window> const& windows, int steps)
+        : nodes_{nodes.data()}, windows_{windows}, steps_{steps},
           place_{list<time_place>::filled(nodes.size(), time_place::none)},
           is_row_{list<char>::filled(nodes.size(), 0)} {
         find_rows(nodes.size());
@@ -114,10 +114,24 @@ private:
         return e.sample && e.pixels == 1 && e.channels == steps_;
     }
 
+    // Whether each result is made of pixels of one step, which lie one after the other.
+    constexpr bool keeps_steps_apart(node const& n) const {
+        if (n.kind == op::upsample) { // copies of each pixel, of a row of these
+            window const& w = windows_[n.attribute];
+            return w.images == 1 && w.out_height == 1 && !w.bilinear;
+        }
+        if (n.kind == op::transpose) { // of matrices, one after the other
+            window const& w = windows_[n.attribute];
+            return n.size.count() / w.channels / w.height / w.width % steps_ == 0;
+        }
+        bool const by_rows = n.kind == op::reverse || n.kind == op::cumulative_sum;
+        return by_rows || traits_of(n).by_pixels;
+    }
+
     constexpr bool treats_steps_alike(node const& n, time_place time) const {
         bool const row = time == time_place::in_row;
         if (row ? n.kind != op::map || n.size.pixels > 1
-                : !traits_of(n).by_pixels || n.size.pixels % steps_ != 0) {
+                : !keeps_steps_apart(n) || n.size.pixels % steps_ != 0) {
             return false;
         }
         for (int k = 0; k < n.operands; ++k) {
@@ -133,6 +147,7 @@ private:
     }
 
     node const* nodes_;
+    list<window> windows_;
     int steps_;
     list<time_place> place_; // per node
     list<char> is_row_;
