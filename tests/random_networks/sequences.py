@@ -242,6 +242,24 @@ def of_steps(r, net):
     return Layer((name, "x"), module(), lambda f, at: f(at["x"]), features, True)
 
 
+def of_matrices(r, net):
+    """Of the features of each step, seen as a matrix."""
+    rows = r.choice([n for n in (1, 2, 3, 4) if net.features % n == 0])
+    columns, times = net.features // rows, r.choice([1, 2, 3])
+    matrix = f"x | cn::reshape_to<cn::row_major_shape<{net.steps}, {rows}, {columns}>>"
+    result, compute, features = r.choice([
+        (f"cn::repeat_interleave<1, {times}>({matrix})", lambda x: x.repeat_interleave(times, 2), times * net.features),
+        (f"cn::tile<1, {times}, 2>({matrix})", lambda x: x.tile(times, 2), 2 * times * net.features),
+        (f"cn::permute<0, 2, 1>({matrix})", lambda x: x.mT, net.features),
+        (f"cn::mean<1>({matrix})", lambda x: x.mean(2), columns),
+        (f"cn::reverse<1>({matrix})", lambda x: x.flip(2), net.features),
+        (f"cn::cumsum(cn::tanh({matrix}))", lambda x: x.tanh().cumsum(3), net.features),
+        (f"cn::layer_norm.no_affine()({matrix})", lambda x: F.layer_norm(x, (columns,)), net.features)])
+    return Layer((f"cn::reshape_to<cn::shape<{net.steps}, {features}>>", result), nn.Identity(),
+                 lambda _, at: compute(at["x"].unflatten(2, (rows, columns))).reshape(*at["x"].shape[:2], features),
+                 features, True)
+
+
 def positions(r, net):
     if r.random() < 0.5:
         table = nn.Module()
@@ -314,7 +332,8 @@ class SequenceNetwork(compare.Network):
             width = r.choice(sizes.features)
             self.add(Layer((f"cn::embedding<{sizes.words}, {width}>", "x"), nn.Embedding(sizes.words, width),
                            lambda f, at: f(at["x"].squeeze(-1).long()), width, True), False)
-        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [recurrent, of_steps, positions, convolution]
+        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [recurrent, of_steps, of_matrices, positions,
+                                                                           convolution]
         for _ in range(r.choice(sizes.layers)):
             layer = self.fitting(r, kinds)
             self.add(layer, layer.features == self.features and r.random() < 0.4)

@@ -297,6 +297,7 @@ TEST_CASE("the features of each step may be a tensor of several axes") {
     compare_chain<cn::input<length, 12>, cn::gru<12>.return_sequences(), of_rows{}>();
     compare_chain<cn::input<length, 12>, of_columns{}, cn::lstm<3>>();
     compare_chain<cn::input<length, 12>, copies{}, cn::gru<4>.return_sequences()>();
+    compare_chain<cn::input<length, 2>, cn::rnn<2>.return_sequences(), cn::upsample1d<2>>();
 }
 
 TEST_CASE("a length that is given with each step") {
