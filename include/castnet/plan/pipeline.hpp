@@ -149,15 +149,28 @@ public:
     static constexpr fingerprint traced_fingerprint = find_fingerprint();
 };
 
-// From the graph to the list of launches.
+// From the graph to groups of nodes.
 template <class Recipe, class Network, class Device, bool Training>
-class launch_passes : public trace_passes<Recipe, Network, Device, Training> {
+class fusion_passes : public trace_passes<Recipe, Network, Device, Training> {
 protected:
-    using trace_passes<Recipe, Network, Device, Training>::keeps_prepared;
     using trace_passes<Recipe, Network, Device, Training>::traced;
     static constexpr int nodes = trace_passes<Recipe, Network, Device, Training>::trace_sizes.nodes;
 
     static constexpr fused_groups<Device, nodes> groups{traced};
+
+public:
+    static constexpr bool evaluated = groups.of[0] >= -1;
+};
+
+// From groups of nodes to the list of launches.
+template <class Recipe, class Network, class Device, bool Training>
+class launch_passes : public fusion_passes<Recipe, Network, Device, Training> {
+protected:
+    using before = fusion_passes<Recipe, Network, Device, Training>;
+    using before::groups;
+    using before::keeps_prepared;
+    using before::nodes;
+    using before::traced;
 
     // The parts of the list of launches.
     template <int Part>
@@ -251,6 +264,7 @@ void evaluate() {
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 auto evaluate_pipeline() {
     evaluate<trace_passes<Recipe, Network, Device, Training>>();
+    evaluate<fusion_passes<Recipe, Network, Device, Training>>();
     evaluate<launch_passes<Recipe, Network, Device, Training>>();
     evaluate<pipeline<Recipe, Network, Device, Batch, Training>>();
 }
