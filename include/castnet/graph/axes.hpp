@@ -123,7 +123,7 @@ struct axes {
 template <class S>
 constexpr bool counts_in_int() {
     size_t most = std::numeric_limits<int>::max();
-    for (size_t i = 0; i < S::rank; ++i) {
+    for (int i = 0; i < static_cast<int>(S::rank); ++i) {
         most /= S::extent[i];
     }
     return most > 0;
