@@ -64,10 +64,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T power_of_positive(T base, T exponen
 // The natural logarithm of a positive finite number, within 2^-65 of itself.
 template <std::same_as<double> T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr double_double precise_log(T x) {
-    using limits = std::numeric_limits<double>;
-    bool const subnormal = x < limits::min();
-    auto const a = reduce_argument(select(subnormal, x / limits::epsilon(), x));
-    double const k = a.k - select(subnormal, double(limits::digits - 1), 0.0);
+    auto const a = reduce_positive(x);
     double_double const s = quotient(a.f, sum({2.0}, {a.f})), z = product(s, s);
     double const rest = polynomial(z.high, 0.1319621573023176, 0.1325682925504418,
                                    0.1538675686864332, 0.18181784376396165, 0.22222222519826848,
@@ -75,7 +72,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr double_double precise_log(T x) {
     constexpr double_double two_thirds{0.66666666666666663, 3.7007434154171883e-17};
     double_double const of_rest =
         product(s, sum({2.0}, product(z, sum(two_thirds, {z.high * rest}))));
-    double_double const log = sum({k * ln2_high<double>, k * ln2_low<double>}, of_rest);
+    double_double const log = sum({a.k * ln2_high<double>, a.k * ln2_low<double>}, of_rest);
     return sum({log.high}, {log.low});
 }
 
