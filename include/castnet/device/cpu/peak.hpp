@@ -40,14 +40,14 @@ CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
     return 2.0 * groups * chains * simd<T>::width * rounds;
 }
 
-// Floating-point operations per second of all threads together: the best of several runs, which
-// take about 50 ms.
+// Floating-point operations per second of all threads together: the best of many runs, each short
+// enough for a slice of time on a busy processor, which take about 100 ms.
 template <class T>
 double peak_flops() {
-    constexpr int rounds = 1'000'000; // much longer than waking the threads takes
+    constexpr int rounds = 200'000; // much longer than waking the threads takes
     int const threads = thread_count();
     double best = 0;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 100; ++i) {
         double const start = castnet::detail::monotonic_seconds();
         double flops = 0; // of one thread, the same for each
         parallel_for(threads, 1e9, [&](std::ptrdiff_t thread) {
