@@ -50,13 +50,14 @@ double input(fn f, int index, std::uint32_t random) {
     bool const divisor =
         (f == fn::fmod || f == fn::remainder) && index == 1; // of no whole quotient
     bool const order = f == fn::polygamma && index == 0;
-    return sine             ? x / 8
-           : order          ? 1 + random % 2
-           : f == fn::acosh ? 1.1 + std::fabs(x)
-           : divisor        ? 1.37 * x
-           : positive       ? std::fabs(x)
-           : truth          ? (x > 0 ? 1.0 : 0.0)
-                            : x;
+    bool const bound = f == fn::clip && index > 0;
+    return sine               ? x / 8
+           : order            ? 1 + random % 2
+           : f == fn::acosh   ? 1.1 + std::fabs(x)
+           : divisor || bound ? 1.37 * x
+           : positive         ? std::fabs(x)
+           : truth            ? (x > 0 ? 1.0 : 0.0)
+                              : x;
 }
 
 template <fn F, int By>
@@ -222,6 +223,7 @@ TEST_CASE("known values") {
         {"hard_sigmoid", hard_sigmoid(1.5) + hard_sigmoid(-4.0) + hard_sigmoid(4.0), 1.75},
         {"hard_tanh", hard_tanh(-2.0) + hard_tanh(0.5) + hard_tanh(2.0), 0.5},
         {"hard_silu", hard_silu(1.0) + hard_silu(-4.0) + hard_silu(4.0), 4 + 2 / 3.0},
+        {"clip", function<fn::clip>::value(5.0, 2.0, 1.0), 1}, // as in PyTorch and NumPy
         {"normalize", function<fn::normalize>::value(5.0, 3.0, 0.5, 4.0, 1.0), 5},
         {"squared_difference", function<fn::squared_difference>::value(5.0, 2.0), 9},
         {"inverse_deviation", function<fn::inverse_deviation>::value(3.75, 0.25), 0.5},

@@ -126,6 +126,7 @@ TEST_CASE("activations") {
     of_one<fn::hard_sigmoid>("hard_sigmoid");
     of_one<fn::hard_tanh>("hard_tanh");
     of_one<fn::hard_silu>("hard_silu");
+    of_one<fn::clip>("clip", -1.0, 2.0);
 }
 
 TEST_CASE("functions of several numbers") {

@@ -1,6 +1,7 @@
 // The derived gradients of element-wise functions and reductions against finite differences.
 #include <castnet/graph/derivative_formula.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 
 #include "../nn/harness.hpp"
 
@@ -14,7 +15,7 @@ struct arithmetic {
     constexpr auto operator()(auto x) const {
         auto const a = 2 - x * x + x / 3, b = 1 / (cn::square(x) + 2);
         return cn::minimum(a, b) * cn::maximum(-a, 0.3) + cn::multiply_add(a, b, x) +
-               cn::lerp(a, b, 0.25) - cn::abs(b - 0.4);
+               cn::lerp(a, b, 0.25) - cn::abs(b - 0.4) + cn::clip(x, -0.3, 0.4) * x;
     }
 };
 

@@ -50,6 +50,22 @@ vector const w{0.4, -1.2, 0.9};
 
 } // namespace
 
+// torch.clamp and torch.maximum with these arguments give the same.
+TEST_CASE("at its bounds, clip has the derivatives of PyTorch") {
+    using five = cn::tensor<double, cn::shape<5>>;
+    five const x{-2, -1, 0, 2, 3};
+    CHECK(cn::array_equal(cn::grad([](auto t) { return cn::sum(cn::clip(t, -1, 2)); }, x),
+                          five{0, 0, 1, 0, 0}));
+    CHECK(cn::array_equal(cn::grad([](auto t) { return cn::sum(cn::clip(t, 2, -1)); }, x),
+                          five{0, 0, 0, 0, 0}));
+    auto const clipped = [](auto t, auto low, auto high) {
+        return cn::sum(cn::clip(t, low, high));
+    };
+    five const low{-1, -1, -1, -1, -1}, high{2, 2, 2, 2, 2};
+    CHECK(cn::array_equal(cn::grad(clipped, x, low, high), five{0, 0.5, 1, 0.5, 0}));
+    CHECK(cn::array_equal(cn::grad<1>(clipped, x, low, high), five{1, 0.5, 0, 0, 0}));
+}
+
 TEST_CASE("gradients and Hessian products agree with finite differences") {
     check([](auto x) { return cn::sum(cn::exp(x) * cn::tanh(x)) / (1 + cn::dot(x, x)); }, w);
     check([](auto x) { return cn::norm(cn::sin(x)) + cn::mean(cn::pow(cn::square(x) + 1, 1.5)); },

@@ -66,6 +66,8 @@ enum class fn : std::uint8_t {
     logaddexp,
     // math.hpp, as exp is
     exp2, log2, log10, cbrt, hypot, xlogy, erfc,
+    // rectifier.hpp, as hard_tanh is
+    clip,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

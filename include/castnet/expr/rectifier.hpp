@@ -121,6 +121,21 @@ struct function<fn::hard_tanh> : derivative_reads<0b10> {
     }
 };
 
+// min(max(x, low), high) of constants. (The derivative reads x and no value, which may be rounded.)
+template <>
+struct function<fn::clip> : derivative_reads<0b111, no_gradient, no_gradient> {
+    static constexpr char const* name = "clip";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T low, T high) {
+        T const raised = select(x < low, low, x);
+        return select(raised > high, high, raised);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T low, T high, T) {
+        return select((x > low) & (x < high), T(1), T(0));
+    }
+};
+
 // x * hard_sigmoid(x)
 template <>
 struct function<fn::hard_silu> : derivative_reads<0b01> {

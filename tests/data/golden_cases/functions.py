@@ -96,6 +96,7 @@ FUNCTIONS = {
     "hard_sigmoid": (lambda x: F.relu6(x + 3) / 6, lambda: (real(1e3),)),
     "hard_tanh": (F.hardtanh, lambda: (real(1e3),)),
     "hard_silu": (F.hardswish, lambda: (real(1e3),)),
+    "clip": (lambda x: torch.clamp(x, -1, 2), lambda: (real(1e3),)),
 }
 
 # Where the derivative jumps; kept apart, as there it is a convention and not a fact.
@@ -112,6 +113,7 @@ KINKS = {
     "hard_sigmoid": [(-3,), (3,)],
     "hard_tanh": [(-1,), (1,)],
     "hard_silu": [(-3,), (3,)],
+    "clip": [(-1,), (2,)],
 }
 
 
