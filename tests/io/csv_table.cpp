@@ -60,6 +60,14 @@ TEST_CASE("other separators, no header, empty lines at the end") {
     CHECK(copy.rows() == 2);
 }
 
+TEST_CASE("empty lines are no rows, as in pandas") {
+    CHECK(table("a\n1\n\n2\n \t\n\n").numbers("a") == std::vector<double>{1, 2});
+    CHECK(table("\n\na,b\r\n\r\n1,2\r\n  \r\n3,4\r\n").numbers("b") == std::vector<double>{2, 4});
+    CHECK(table("a\n1\n\"\"\n2\n", {.missing_value = -1}).numbers("a") ==
+          std::vector<double>{1, -1, 2});
+    CHECK(table("1\n\n2\n\n", {.header = false}).rows() == 2);
+}
+
 TEST_CASE("a missing value is an error, or the number that the user says") {
     std::string const text = "a,b\n1,NA\n,2\n";
     CHECK(

@@ -39,8 +39,9 @@ struct csv_classes {
     std::vector<int> labels;
 };
 
-// The cells of a file as text, which its columns' names turn into numbers. A row is counted from 1,
-// without the header; messages name the file, the row and the column.
+// The cells of a file as text, which its columns' names turn into numbers. Lines that are empty or
+// hold only spaces are no rows, as pandas reads them: a missing cell of a single column is "". A row
+// is counted from 1, without the header; messages name the file, the row and the column.
 class csv_table {
 public:
     // Throws file_error unless all rows have as many cells, quotes are closed, no two columns have
@@ -304,8 +305,8 @@ private:
             line.clear();
             size_t const first = number;
             next_line(rest, line, number);
-            if (line.size() == 1 && line[0].empty() && width != 1) {
-                continue; // an empty line
+            if (line.size() == 1 && line[0].find_first_not_of(" \t") == line[0].npos) {
+                continue;
             }
             if (width == 0) {
                 width = line.size();
