@@ -7,8 +7,8 @@
 
 using namespace castnet;
 
-size_t none = data::label<0>::classes;
-size_t many = data::label<(1 << 24) + 1>::classes;
+bool none = data::Target<data::label<0>>;
+size_t many = data::dataset<data::label<5'000'000'000>, shape<1>>::input_count;
 size_t inputs = data::dataset<data::label<2>>::input_count;
 data::dataset<data::label<2>, shape<1>> of_long_doubles{std::vector<long double>{1},
                                                         std::vector<int>{1}};
