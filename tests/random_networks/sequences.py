@@ -252,6 +252,7 @@ def of_matrices(r, net):
         (f"cn::tile<1, {times}, 2>({matrix})", lambda x: x.tile(times, 2), 2 * times * net.features),
         (f"cn::permute<0, 2, 1>({matrix})", lambda x: x.mT, net.features),
         (f"cn::mean<1>({matrix})", lambda x: x.mean(2), columns),
+        (f"cn::matmul_transposed({matrix}, cn::tanh({matrix}))", lambda x: x @ x.tanh().mT, rows * rows),
         (f"cn::reverse<1>({matrix})", lambda x: x.flip(2), net.features),
         (f"cn::cumsum(cn::tanh({matrix}))", lambda x: x.tanh().cumsum(3), net.features),
         (f"cn::layer_norm.no_affine()({matrix})", lambda x: F.layer_norm(x, (columns,)), net.features)])

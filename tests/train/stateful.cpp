@@ -249,6 +249,30 @@ struct pairs_of_steps {
         return cn::tanh(x | cn::reshape<length / 2, 4>) | cn::reshape<length, 2>;
     }
 };
+struct attention_to_rows { // (time, rows, columns): the rows of each step to those of the same
+    constexpr auto operator()(auto x) const {
+        auto const rows = x | cn::reshape_to<cn::row_major_shape<length, 3, 4>>;
+        auto const weights = cn::softmax(cn::matmul_transposed(rows, cn::tanh(rows)));
+        return cn::matmul(weights, rows) | cn::reshape<length, 12>;
+    }
+};
+struct products_in_groups { // (time, groups, rows, columns), before the loop
+    constexpr auto operator()(auto x) const {
+        auto const a = x | cn::reshape_to<cn::row_major_shape<length, 2, 3, 2>>;
+        return cn::matmul(a, cn::permute<0, 1, 3, 2>(a)) | cn::reshape<length, 18>;
+    }
+};
+struct products_of_steps {
+    constexpr auto operator()(auto x) const { return cn::matmul(cn::matmul_transposed(x, x), x); }
+};
+struct product_with_a_sequence { // of as many steps, all of which are known beforehand
+    constexpr auto operator()(auto x, auto memory) const {
+        auto const y = cn::lstm<4>.return_sequences()(x);
+        return cn::matmul(y | cn::reshape_to<cn::row_major_shape<length, 1, 4>>,
+                          memory | cn::reshape_to<cn::row_major_shape<length, 4, 1>>) |
+               cn::reshape<length, 1>;
+    }
+};
 struct mean_over_time {
     constexpr auto operator()(auto x) const { return x - cn::mean<0>(x); }
 };
@@ -298,6 +322,8 @@ TEST_CASE("the features of each step may be a tensor of several axes") {
     compare_chain<cn::input<length, 12>, of_columns{}, cn::lstm<3>>();
     compare_chain<cn::input<length, 12>, copies{}, cn::gru<4>.return_sequences()>();
     compare_chain<cn::input<length, 2>, cn::rnn<2>.return_sequences(), cn::upsample1d<2>>();
+    compare_chain<cn::input<length, 12>, cn::gru<12>.return_sequences(), attention_to_rows{}>();
+    compare_chain<cn::input<length, 12>, products_in_groups{}, cn::lstm<3>>();
 }
 
 TEST_CASE("a length that is given with each step") {
@@ -571,6 +597,9 @@ TEST_CASE("what needs other steps than those before is refused") {
     static_assert(refuses<x, all, features_outside{}>());
     static_assert(refuses<x, all, steps_inside{}>());
     static_assert(refuses<x, all, image_of_steps{}>());
+    static_assert(refuses<x, all, products_of_steps{}>());
+    using two = cn::network<product_with_a_sequence{}, cn::input<length, 2>, cn::input<4 * length>>;
+    static_assert(mistake_of<two>() == cn::mistake::not_step_by_step);
     using none = cn::sequential<x, cn::dense<2>>;
     static_assert(mistake_of<none>() == cn::mistake::no_loop_over_time);
     static_assert(mistake_of<cn::sequential<x, all, cn::flatten>>() == cn::mistake::none);

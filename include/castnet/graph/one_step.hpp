@@ -151,6 +151,11 @@ private:
                 w.out_width /= time_;
                 n.attribute = g_.add_window(w);
             }
+            if (n.kind == op::batch_matmul) {
+                product_form f = product_form::unpacked(n.attribute);
+                f.batch /= time_;
+                n.attribute = f.packed();
+            }
         } else if (axis_.of(i) == time_place::in_row) {
             n.size.channels /= time_;
         }

@@ -124,6 +124,10 @@ private:
             window const& w = windows_[n.attribute];
             return n.size.count() / w.channels / w.height / w.width % steps_ == 0;
         }
+        if (n.kind == op::batch_matmul) { // of matrices, too
+            product_form const f = product_form::unpacked(n.attribute);
+            return f.batch % steps_ == 0 && !f.beside_a && !f.beside_b && !f.beside_c;
+        }
         bool const by_rows = n.kind == op::reverse || n.kind == op::cumulative_sum;
         return by_rows || traits_of(n).by_pixels;
     }
@@ -135,7 +139,7 @@ private:
             return false;
         }
         for (int k = 0; k < n.operands; ++k) {
-            bool const weight = traits_of(n).product && k == 1;
+            bool const weight = traits_of(n).product && n.kind != op::batch_matmul && k == 1;
             if (n.in[k] >= 0 && !weight && place_[n.in[k]] != time && (row || !has_row(n, k))) {
                 extents const e = nodes_[n.in[k]].size; // the same in all steps
                 if ((row ? e.channels : e.pixels) > 1) {

@@ -40,8 +40,8 @@ struct csv_classes {
 };
 
 // The cells of a file as text, which its columns' names turn into numbers. Lines that are empty or
-// hold only spaces are no rows, as pandas reads them: a missing cell of a single column is "". A row
-// is counted from 1, without the header; messages name the file, the row and the column.
+// hold only spaces are no rows, as pandas reads them: a missing cell of a single column is "". A
+// row is counted from 1, without the header; messages name the file, the row and the column.
 class csv_table {
 public:
     // Throws file_error unless all rows have as many cells, quotes are closed, no two columns have

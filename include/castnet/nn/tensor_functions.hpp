@@ -14,8 +14,8 @@
 
 namespace castnet {
 
-// As torch.clamp, also where x is a bound: the derivative is 0 there if bounds are numbers, and half
-// of it is that of the bound if one is a symbol.
+// As torch.clamp, also where x is a bound: the derivative is 0 there if bounds are numbers, and
+// half of it is that of the bound if one is a symbol.
 template <Symbol X, class Low, class High>
 constexpr auto clip(X x, Low low, High high) {
     if constexpr (std::is_arithmetic_v<Low> && std::is_arithmetic_v<High>) {

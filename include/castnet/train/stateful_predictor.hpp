@@ -53,8 +53,9 @@ struct step_sequences_fit {
 // reshapes). Within the network, what treats steps one by one works as it does on sequences: dense
 // layers, embeddings, element-wise functions, layer_norm, dropout, positions, concat, slices of
 // features, and of features that are a tensor of several axes, (time, heads, features) in row-major
-// order, also reductions, copies and permutations of these axes. What needs other steps, and matmul
-// of two such tensors, is an error at compile time.
+// order (reshape_to<row_major_shape<time, 3, 4>>, since reshape<time, 3, 4> is one image whose
+// channels are the steps), also reductions, copies and permutations of these axes and products of
+// two such tensors. What needs other steps is an error at compile time.
 //
 // The constructor allocates all memory; a predictor moves, but does not copy (copy_state() does so
 // with its state alone), and one that was moved away can only be assigned to. On a CPU, predict()
