@@ -45,6 +45,10 @@ struct piled {
     constexpr auto operator()(auto x) const { return cn::stack<Axis>(x, cn::square(x)); }
 };
 template <std::size_t Axis>
+struct piled_alone {
+    constexpr auto operator()(auto x) const { return cn::stack<Axis>(x); }
+};
+template <std::size_t Axis>
 struct many { // 21 and 11 tensors, more than an operation has operands
     constexpr auto operator()(auto x) const {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -235,6 +239,7 @@ TEST_CASE("a new axis, anywhere") {
     stacks.operator()<shape<3>, 1>();
     stacks.operator()<shape<4, 3>, 1>();
     stacks.operator()<row_major_shape<2, 4, 3>, 2>();
+    check::against_finite_differences(check::run_of<piled_alone<1>{}, shape<2, 3>, true, 2>());
     layer_run r = check::run_of<piled<1>{}, shape<2, 3>, true, 1>();
     r.set_input({1, 2, 3, 4, 5, 6});
     r.run();

@@ -17,7 +17,16 @@ struct reshape_function {
         return reshaped(static_cast<X&&>(x), shape<D...>{});
     }
 };
-template <size_t... D>
-inline constexpr reshape_function<D...> reshape{};
+
+// A class, so that every compiler prints the numbers.
+template <std::ptrdiff_t... D>
+struct reshape_extents {
+    static_assert(((D >= 0) && ...),
+                  "castnet: reshape<extents...> takes every extent of the result, each a number: "
+                  "none is left open by -1; see reshape_extents<extents...>");
+    using function = reshape_function<size_t(D < 0 ? 1 : D)...>; // one mistake is one error
+};
+template <std::ptrdiff_t... D>
+inline constexpr typename reshape_extents<D...>::function reshape{};
 
 } // namespace castnet

@@ -33,6 +33,15 @@ auto log_sum_exp_of_rows(X const& x) {
 
 } // namespace detail
 
+// A class, so that every compiler prints the text.
+template <fixed_string Instead>
+struct number_is_set {
+    static_assert(Instead.view().empty(),
+                  "castnet: the number of an activation is set by a member function, and the layer "
+                  "that it returns is called with x alone; see number_is_set<instead>");
+    static constexpr bool checked = true;
+};
+
 // x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
 struct leaky_relu_layer {
     static constexpr char const* name = "leaky_relu";
@@ -42,6 +51,10 @@ struct leaky_relu_layer {
     constexpr auto operator()(X&& x) const {
         detail::expect_number(x, detail::is_finite(negative_slope));
         return elementwise<fn::leaky_relu>{}(static_cast<X&&>(x), negative_slope);
+    }
+    template <class X, class Slope> // a mistake
+    constexpr auto operator()(X const& x, Slope const&) const {
+        return detail::written_otherwise<number_is_set<"leaky_relu.slope(0.2)(x)">>(x);
     }
 };
 inline constexpr leaky_relu_layer leaky_relu{};
@@ -55,6 +68,10 @@ struct elu_layer {
     constexpr auto operator()(X&& x) const {
         detail::expect_number(x, detail::is_finite(scale) && scale > 0);
         return elementwise<fn::elu>{}(static_cast<X&&>(x), scale);
+    }
+    template <class X, class Alpha> // a mistake
+    constexpr auto operator()(X const& x, Alpha const&) const {
+        return detail::written_otherwise<number_is_set<"elu.alpha(0.5)(x)">>(x);
     }
 };
 inline constexpr elu_layer elu{};

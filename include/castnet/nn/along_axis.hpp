@@ -213,7 +213,6 @@ inline constexpr bool can_stack =
 // Tensors of one shape as one, with a new axis in front of this one: stack<0>(a, b) of sequences is
 // (2, time, features) and no image.
 template <size_t Axis, Shape First, Shape... More>
-    requires(sizeof...(More) > 0)
 constexpr auto stack(symbol<First> x, symbol<More>... more) {
     static_assert(can_stack<Axis, First, More...>,
                   "castnet: stack: the tensors must have the same shape, must not be images, and "

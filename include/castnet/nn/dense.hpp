@@ -45,7 +45,16 @@ struct dense_layer : weighted<dense_layer<Units>> {
     }
 };
 
-template <size_t Units>
-inline constexpr dense_layer<Units> dense{};
+// A class, so that every compiler prints what was given.
+template <size_t Units, auto... More>
+struct dense_takes_units {
+    static_assert(sizeof...(More) == 0,
+                  "castnet: dense<units> takes the number of its units alone, since its features "
+                  "are those of its input and an activation is a layer behind it, cn::dense<8>, "
+                  "cn::relu; see dense_takes_units<units, more...>");
+    static constexpr size_t units = Units;
+};
+template <size_t Units, auto... More>
+inline constexpr dense_layer<dense_takes_units<Units, More...>::units> dense{};
 
 } // namespace castnet

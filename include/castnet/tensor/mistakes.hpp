@@ -41,6 +41,13 @@ struct works_along_last_axis {
                   "works_along_last_axis<instead>");
     static constexpr bool checked = true;
 };
+template <class Given>
+struct clip_takes_two_bounds {
+    static_assert(detail::never<Given>,
+                  "castnet: clip takes both bounds, clip(x, low, high); with one of them it is "
+                  "maximum(x, low) or minimum(x, high); see clip_takes_two_bounds<given>");
+    static constexpr bool checked = true;
+};
 
 namespace detail {
 
@@ -157,6 +164,11 @@ auto histogram(X const& x, More const&...) {
 template <AnyTensor X, class... More>
 constexpr auto einsum(char const*, X const& x, More const&...) {
     return detail::written_otherwise<is_written<"einsum<text>(x...)">>(x);
+}
+
+template <AnyTensor X, class Bound>
+constexpr auto clip(X const& x, Bound const&) {
+    return detail::written_otherwise<clip_takes_two_bounds<Bound>>(x);
 }
 
 template <size_t... Axes, TensorExpression X, class... More>
