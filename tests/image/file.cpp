@@ -231,6 +231,10 @@ TEST_CASE("messages name the file and what it is") {
               "/empty.jpg: the file is empty, expected a JPEG or PNG image");
     CHECK(message("text.png", "hello") ==
           "castnet: " + folder.path + "/text.png: the file is neither a JPEG nor a PNG image");
+    CHECK(message("web.jpg", "RIFF\1\2\3\4WEBPVP8") ==
+          "castnet: " + folder.path +
+              "/web.jpg: the file is neither a JPEG nor a PNG image, but a RIFF file, such as a "
+              "WebP image");
     CHECK_THROWS_WITH_AS(read(folder.path), Contains("is a directory"), file_error);
     CHECK_THROWS_WITH_AS(read(folder.path + "/none.jpg"), Contains("No such file"), file_error);
     CHECK_THROWS_WITH_AS(write(folder.path + "/a.bmp", bitmap{1, 1, 3}), Contains(".png"),

@@ -102,6 +102,9 @@ TEST_CASE("what is wrong is said with its place") {
           "csv_options::header to false");
     CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
           "castnet: t.csv: row 1, column \"b\": found \"2x\", expected a number");
+    CHECK(refusal([] { table("a,b\n1,?\n").numbers("b"); }) ==
+          "castnet: t.csv: row 1, column \"b\": found \"?\", expected a number; classes() reads "
+          "text, and csv_options::missing lists what stands for a missing value");
     CHECK(refusal([] { table("a,b\n1,2\n3,+-4\n").numbers("b"); }) ==
           "castnet: t.csv: row 2, column \"b\": found \"+-4\", expected a number");
     CHECK(refusal([] { table("a,b\n1,2\n-1e39,4\n").matrix({"b", "a"}); }) ==
@@ -184,8 +187,7 @@ TEST_CASE("names and cells are shown in any language") {
     auto const found = [](std::string const& cell) {
         return refusal([&] { table("a\n" + cell + "\n").numbers("a"); });
     };
-    CHECK(found("né\xe9") ==
-          "castnet: t.csv: row 1, column \"a\": found \"né\\xe9\", expected a number");
+    CHECK(found("né\xe9") == doctest::Contains("found \"né\\xe9\", expected a number"));
     CHECK(found(std::string(99, 'c') + "温") == doctest::Contains("ccc\"..."));
 }
 

@@ -147,6 +147,8 @@ TEST_CASE("what is wrong is said") {
         refusal([] { read(bytes_of("PK\3\4 and more")); }) ==
         "castnet: x.npy: byte 0: this is not a .npy file of version 1, 2 or 3, but a ZIP archive: "
         "read it with read_npz");
+    CHECK(refusal([] { read(bytes_of("<!DOCTYPE html>")); }) ==
+          doctest::Contains("of version 1, 2 or 3, but a web page: see what was downloaded"));
     CHECK(said("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }") ==
           "castnet: x.npy: found elements of NumPy's type \"<c8\", expected booleans, integers, or "
           "floats of 2, 4 or 8 bytes; convert them with array.astype('float32')");

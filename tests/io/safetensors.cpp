@@ -85,7 +85,8 @@ TEST_CASE("tensors and metadata come back as they were saved") {
     CHECK(loaded.find("dense") == nullptr);
     CHECK(loaded.find("zzz") == nullptr);
     CHECK(refusal([&] { (void)loaded.at("dense"); }) ==
-          Contains("found no tensor \"dense\" among its 5 tensors"));
+          Contains("found no tensor \"dense\" among its 5 tensors, such as \"bias\""));
+    CHECK(refusal([&] { loaded.at("weight"); }) == Contains("such as \"dense.weight\""));
 }
 
 TEST_CASE("the saved bytes depend on the content alone") {
@@ -166,7 +167,12 @@ TEST_CASE("a damaged start is refused") {
     CHECK(start({1, 225, 245, 5, 0, 0, 0, 0}) == Contains("found a header size of 100000001"));
     CHECK(start({0, 225, 245, 5, 0, 0, 0, 0}) ==
           Contains("byte 8: the safetensors header needs 100000000 bytes, found 0"));
-    CHECK(start(bytes_of("PK\3\4 a zip file, as PyTorch's .pt")) == Contains("torch.save"));
+    CHECK(start(bytes_of("PK\3\4 a zip file, as PyTorch's .pt")) ==
+          Contains("this is not a safetensors file, but a ZIP archive, as torch.save writes it"));
+    CHECK(start(bytes_of("version https://git-lfs.github.com/spec/v1")) ==
+          Contains("this is not a safetensors file, but a pointer of Git LFS: git lfs pull"));
+    CHECK(start(bytes_of("\x89HDF\r\n\x1a\n")) ==
+          Contains("this is not a safetensors file, but an HDF5 file"));
 }
 
 TEST_CASE("a header that breaks the format is refused with the place and what was expected") {

@@ -4,6 +4,7 @@
 #include <castnet/image/jpeg.hpp>
 #include <castnet/image/png.hpp>
 #include <castnet/io/atomic_file.hpp>
+#include <castnet/io/detail/other_format.hpp>
 
 namespace castnet::image {
 
@@ -27,8 +28,12 @@ template <class Choose>
         bool const whole = part.width == image.width && part.height == image.height;
         return whole ? std::move(image) : cropped(image, part);
     }
-    throw file_error(file, content.empty() ? "the file is empty, expected a JPEG or PNG image"
-                                           : "the file is neither a JPEG nor a PNG image");
+    if (content.empty()) {
+        throw file_error(file, "the file is empty, expected a JPEG or PNG image");
+    }
+    std::string_view const first{reinterpret_cast<char const*>(content.data()), content.size()};
+    throw file_error(
+        file, {"the file is neither a JPEG nor a PNG image", io::detail::other_format(first)});
 }
 
 // Decodes a JPEG or PNG file in memory; see decode_jpeg and decode_png.

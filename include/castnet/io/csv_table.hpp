@@ -263,7 +263,10 @@ private:
         }
         if (failed != std::errc{} || !is_whole) {
             std::string advice;
-            if (text.find_first_of(".,") != text.npos) {
+            if (text.find_first_of("0123456789") == text.npos) {
+                advice = "; classes() reads text, and csv_options::missing lists what stands for a "
+                         "missing value";
+            } else if (text.find_first_of(".,") != text.npos) {
                 advice = string_of({" with '", options_.decimal,
                                     "' before its fraction, see "
                                     "csv_options::decimal, and no other mark"});

@@ -6,6 +6,7 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/other_format.hpp>
 #include <castnet/io/detail/shown.hpp>
 #include <castnet/io/dtype.hpp>
 #include <castnet/io/widen.hpp>
@@ -211,8 +212,10 @@ constexpr struct {
     if (!std::equal(expected, expected + 6, magic) || magic[6] < 1 || magic[6] > 3) {
         constexpr unsigned char archive[] = {'P', 'K', 3, 4};
         bool const is_npz = std::equal(archive, archive + 4, magic);
+        auto const* const first = reinterpret_cast<char const*>(magic);
         throw file_error(in.file(), {"byte 0: this is not a .npy file of version 1, 2 or 3",
-                                     is_npz ? ", but a ZIP archive: read it with read_npz" : ""});
+                                     detail::other_format({first, sizeof magic}),
+                                     is_npz ? ": read it with read_npz" : ""});
     }
     size_t const size = magic[6] == 1 ? in.little<std::uint16_t>("the size of the NumPy header")
                                       : in.little<std::uint32_t>("the size of the NumPy header");

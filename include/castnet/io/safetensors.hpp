@@ -4,9 +4,12 @@
 #pragma once
 
 #include <castnet/io/atomic_file.hpp>
+#include <castnet/io/detail/other_format.hpp>
 #include <castnet/io/detail/safetensors_header.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace castnet::io {
 
@@ -21,11 +24,13 @@ public:
     [[gnu::noinline]] explicit safetensors_file(source& in) try : file_{in.file()} {
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");
         if (size > detail::largest_header) {
+            auto const first = std::bit_cast<std::array<char, sizeof size>>(size);
             throw file_error(file_,
                              {"byte 0: found a header size of ", size, " bytes, expected at most ",
                               detail::largest_header, "; this is not a safetensors file",
+                              detail::other_format({first.data(), first.size()}),
                               static_cast<std::uint32_t>(size) == detail::zip_start
-                                  ? ", but a zip archive, as torch.save writes it: in PyTorch call "
+                                  ? ", as torch.save writes it: in PyTorch call "
                                     "safetensors.torch.save_file(model.state_dict(), name)"
                                   : ""});
         }
@@ -72,12 +77,21 @@ public:
         auto const* const found = find(name);
         if (found == nullptr) {
             throw file_error(file_, {"found no tensor ", detail::shown(name), " among its ",
-                                     entries_.size(), " tensors"});
+                                     entries_.size(), " tensors", hint_at_names(name)});
         }
         return *found;
     }
 
 private:
+    // The one of this name behind a prefix, or else an example.
+    [[gnu::noinline]] std::string hint_at_names(std::string_view wanted) const {
+        auto const alike = std::find_if(entries_.begin(), entries_.end(), [&](auto const& entry) {
+            return entry.name.ends_with(wanted);
+        });
+        auto const shown = alike == entries_.end() ? entries_.begin() : alike;
+        return shown == entries_.end() ? "" : ", such as " + detail::shown(shown->name);
+    }
+
     bytes data_;
     std::string file_;
     std::vector<stored_tensor> entries_;
