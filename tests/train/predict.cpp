@@ -273,6 +273,9 @@ TEST_CASE("predictors move") {
     CHECK(all[0].predict(numbers(72)) == model.predict(numbers(72)));
     all[0] = std::move(all[1]);
     CHECK(all[0].predict(numbers(72)) == other.predict(numbers(72)));
+    cn::predictor moved{std::move(all[0])};
+    static_assert(std::is_same_v<decltype(moved), cn::predictor<image_model>>);
+    CHECK(moved.predict(numbers(72)) == other.predict(numbers(72)));
 }
 
 // With a rate of 0, so that what is not refused is right whenever it happens.

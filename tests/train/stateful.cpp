@@ -561,7 +561,8 @@ TEST_CASE("a predictor moves with its state, and gives the parameters free at th
     {
         predictor first{model};
         first.predict(x[0]);
-        predictor moved{std::move(first)};
+        cn::stateful_predictor moved{std::move(first)};
+        static_assert(std::is_same_v<decltype(moved), predictor>);
         first = predictor{model};
         for (std::size_t t = 1; t < length; ++t) {
             first.predict(x[0]); // a sequence of its own

@@ -18,6 +18,15 @@ struct predicts_with_model {
                            "cn::predictor p{model}; see predicts_with_model<type>");
 };
 
+template <class Model>
+    requires(predicts_with_model<Model>::checked)
+class predictor;
+// None, so that cn::predictor other{std::move(p)} has the type of p.
+template <class Model>
+struct predicts_with_model<predictor<Model>> {
+    static constexpr bool checked = false;
+};
+
 // Predicts with a model's parameters and its own memory, allocated by the constructor and the first
 // call; later calls allocate nothing, whatever other threads do. Only one call at a time may use
 // it; other threads use their own predictors, or the model's predict(), which allocates as needed.

@@ -35,6 +35,15 @@ struct step_sequences_fit {
     static constexpr bool checked = true;
 };
 
+template <class Model>
+    requires(predicts_with_model<Model>::checked)
+class stateful_predictor;
+// None, as a predictor is none.
+template <class Model>
+struct predicts_with_model<stateful_predictor<Model>> {
+    static constexpr bool checked = false;
+};
+
 // Predicts sequences one step at a time, as they come in, where the model's network has recurrent
 // layers, scans, causal convolutions or causal attention: the state after a step is kept for the
 // next one (Keras' stateful=True), of convolutions the steps that the next one reads, of attention
