@@ -368,6 +368,7 @@ TEST_CASE("a fit that is refused before its first step does not forget where to 
     refuse(data_of(), [](auto& with) { with.callbacks = {cn::early_stopping{"val_lose"}}; });
     refuse(data_of(), [](auto& with) { with.validation = {}; });
     refuse(cn::data::blobs<3, 36>(10, 2), [](auto&) {});
+    refuse(data_of(), [](auto& with) { with.shuffle = false; }); // samples would come twice
     refuse(data_of(), [](auto& with) {
         with.schedule = [](auto, auto) -> double { throw std::runtime_error("no rate"); };
     });

@@ -130,7 +130,14 @@ private:
                          " of an epoch of ", position.data_size, ", but the data set holds ",
                          samples, "; continue with the data that it was written with"});
         }
+        if (position.samples > 0 && position.shuffled != options_.shuffle) {
+            throw error({"castnet: fit: the checkpoint is at sample ", position.samples,
+                         " of an epoch in ", position.shuffled ? "a random" : "the data's",
+                         " order, but fit_options::shuffle is ",
+                         options_.shuffle ? "true" : "false", "; continue in that order"});
+        }
         position.data_size = samples;
+        position.shuffled = options_.shuffle;
         auto const& found = t_.history_.names();
         bool const fits = found.empty() || found == names;
         bool const fits_other = found == column_names(!validates);

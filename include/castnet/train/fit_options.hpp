@@ -77,6 +77,7 @@ struct fit_position {
     std::size_t epochs = 0;        // completed
     std::size_t samples = 0;       // of the current epoch
     std::size_t data_size = 0;     // samples of a whole epoch
+    bool shuffled = false;         // whether that is in a random order
     Scores sums{};                 // of those samples
     double seconds = 0;            // spent on them
     double rate = 0;               // learning rate of the last step

@@ -25,6 +25,7 @@ template <class Training>
     record.put("fit.epochs", position.epochs);
     record.put("fit.samples", position.samples);
     record.put("fit.data_size", position.data_size);
+    record.put("fit.shuffled", std::uint64_t{position.shuffled});
     record.put("fit.weight", position.sums.weight);
     record.put("fit.sums", std::span<double const>{position.sums.sum});
     record.put("fit.seconds", position.seconds);
@@ -47,6 +48,7 @@ template <class Position>
     p.epochs = record.count("fit.epochs", std::numeric_limits<int>::max());
     p.samples = record.count("fit.samples", most);
     p.data_size = record.count("fit.data_size", most);
+    p.shuffled = record.flag("fit.shuffled");
     p.sums.weight = record.not_negative("fit.weight");
     auto const sums = record.numbers("fit.sums", p.sums.sums);
     std::copy(sums.begin(), sums.end(), p.sums.sum);
