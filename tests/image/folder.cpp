@@ -124,6 +124,9 @@ TEST_CASE("a folder that does not fit says what was found") {
                          cn::file_error);
     CHECK_THROWS_WITH_AS(small{made.root.path + "/none"}, Contains("cannot list the folder"),
                          cn::file_error);
+    CHECK_THROWS_WITH_AS(small{made.root.path + "/cat/more"},
+                         Contains("/more: found 0 classes, expected 2, a sub-folder for each"),
+                         cn::file_error);
     fs::create_directory(made.root.path + "/empty");
     CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("empty: found no .jpg, .jpeg or .png"),
                          cn::file_error);

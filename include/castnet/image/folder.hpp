@@ -149,9 +149,10 @@ public:
         contents& all = *contents_;
         all.names = options.classes.empty() ? detail::folders_in(root) : options.classes;
         if (all.names.size() != Classes) {
-            throw file_error(root,
-                             {"found ", all.names.size(), " classes (", detail::list_of(all.names),
-                              "), expected ", Classes, ", a sub-folder for each"});
+            std::string const names =
+                all.names.empty() ? "" : string_of({" (", detail::list_of(all.names), ")"});
+            throw file_error(root, {"found ", all.names.size(), " classes", names, ", expected ",
+                                    Classes, ", a sub-folder for each"});
         }
         for (size_t c = 0; c < Classes; ++c) {
             auto const others = all.names.begin() + static_cast<std::ptrdiff_t>(c);
