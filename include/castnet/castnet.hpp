@@ -12,6 +12,7 @@
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
+#include <castnet/nn/batch_mean.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/channel_shuffle.hpp>
@@ -54,6 +55,7 @@
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
+#include <castnet/nn/statistic.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 #include <castnet/nn/tensor_only_functions.hpp>

@@ -38,7 +38,12 @@ enum class mistake : std::uint8_t {
     repeated_block_in_block,
     repeated_block_shares,
     repeated_block_reads,
-    repeated_block_on_devices
+    repeated_block_on_devices,
+    update_of_no_statistic,
+    update_by_samples,
+    updated_twice,
+    statistic_of_another_block,
+    mean_of_no_batch
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -160,6 +165,23 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::repeated_block_on_devices,
                   "castnet: all layers of a block of repeat<N, block> must be on one device: write "
                   "on<device, repeat<N, block>>");
+    static_assert(Found != mistake::update_of_no_statistic,
+                  "castnet: update(statistic, value): the first argument must be what "
+                  "new_statistic() or an update of it has returned; a parameter is changed by the "
+                  "optimizer alone");
+    static_assert(Found != mistake::update_by_samples,
+                  "castnet: update(statistic, value): the value differs from sample to sample, but "
+                  "a statistic is one for all: take batch_mean(value) or batch_sum(value)");
+    static_assert(Found != mistake::updated_twice,
+                  "castnet: update(statistic, value): the statistic is updated twice in a step: "
+                  "give the second update what the first one has returned");
+    static_assert(Found != mistake::statistic_of_another_block,
+                  "castnet: update(statistic, value): a block of repeat<N, block> updates "
+                  "statistics of its own only, and nothing else updates these");
+    static_assert(Found != mistake::mean_of_no_batch,
+                  "castnet: batch_mean() and batch_sum() are of the batch of a training step: "
+                  "where they stand in a layer, if (x.g->trains()) { ... } leaves them out of "
+                  "evaluation, predictions and frozen layers");
     static_assert(
         Found != mistake::shared_with_other_shape,
         "castnet: shared<name, layer> is used where its layer needs parameters of another shape; "

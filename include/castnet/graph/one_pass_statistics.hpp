@@ -64,10 +64,8 @@ private:
         running_ = variance_of_;
         left_out_ = list<char>::filled(count, 0);
         for (graph::update const& u : g_.updates) {
-            node const& next = at(u.value);
-            if (next.kind == op::map && next.function == fn::lerp &&
-                at(next.in[0]).kind == op::parameter && at(next.in[1]).kind == op::reduce) {
-                running_[next.in[1]] = next.in[0];
+            for (int id = u.value; moves_running_mean(at(id)); id = at(id).in[0]) {
+                running_[at(id).in[1]] = at(id).in[0];
             }
         }
         for (int i = 0; i < count; ++i) {
@@ -87,6 +85,10 @@ private:
                 found_ = true;
             }
         }
+    }
+    // (A shared layer does so several times.)
+    constexpr bool moves_running_mean(node const& n) const {
+        return n.kind == op::map && n.function == fn::lerp && at(n.in[1]).kind == op::reduce;
     }
     static constexpr bool is_sum(node const& n, int of) {
         return n.kind == op::reduce && n.reduce == reduction::sum && n.in[0] == of;

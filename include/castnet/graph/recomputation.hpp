@@ -114,24 +114,8 @@ private:
 
     constexpr bool is_there(int id, int loop) const {
         node const& n = nodes_[id];
-        bool const there = n.kind == op::constant || n.kind == op::parameter ||
-                           (n.loop == loop && (mark_[id] & (read_back | left_out)) == read_back);
-        return there && !is_updated(id);
-    }
-    // Whether it is a parameter that the step changes before the backward pass, as running
-    // statistics are.
-    constexpr bool is_updated(int id) const {
-        while (nodes_[id].kind == op::reshape) {
-            id = nodes_[id].in[0];
-        }
-        node const& n = nodes_[id];
-        bool updated = false;
-        if (n.kind == op::parameter && !g_.parameters[n.attribute].trainable) {
-            for (graph::update const& u : g_.updates) {
-                updated = updated || u.parameter == n.attribute;
-            }
-        }
-        return updated;
+        return n.kind == op::constant || n.kind == op::parameter ||
+               (n.loop == loop && (mark_[id] & (read_back | left_out)) == read_back);
     }
 
     constexpr void append_backward() {

@@ -10,9 +10,8 @@
 // evaluation and in frozen layers it uses the running statistics.
 #pragma once
 
-#include <castnet/graph/op/reduce.hpp>
-#include <castnet/nn/initializers.hpp>
-#include <castnet/nn/scope.hpp>
+#include <castnet/nn/batch_mean.hpp>
+#include <castnet/nn/statistic.hpp>
 
 namespace castnet {
 
@@ -37,28 +36,25 @@ struct batch_norm_layer {
         auto const gamma = new_parameter<vector>(g, "weight", options);
         options.start = zeros;
         auto const beta = new_parameter<vector>(g, "bias", options);
-        options.kind = role::statistic;
-        options.trainable = false;
-        auto const running_mean = new_parameter<vector>(g, "running_mean", options);
-        options.start = ones;
-        auto const running_var = new_parameter<vector>(g, "running_var", options);
+        auto const running_mean = new_statistic<vector>(g, "running_mean");
+        auto const running_var = new_statistic<vector>(g, "running_var", ones);
 
         ir::extents const per_channel{false, 1, int(channels)};
         int mean = running_mean.id, var = running_var.id, share = -1;
         if (g.trains()) {
-            ir::node weight = ir::graph::shaped<shape<>>(op::sample_mask, true);
-            weight.scalar = 1 / pixels;
-            share = g.push(weight);
-            mean = g.push(reduce_node(x.id, ir::reduction::sum, per_channel, 1, share));
+            share = detail::share_of_sample(g, 1 / pixels);
+            mean = detail::sum_of_batch(g, x.id, share, per_channel);
             int const squared =
                 map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
-            var = g.push(reduce_node(squared, ir::reduction::sum, per_channel, 1, share));
-            int const samples = g.push(ir::graph::shaped<shape<>>(op::sample_count, false));
+            var = detail::sum_of_batch(g, squared, share, per_channel);
+            int const samples = detail::count_of_samples(g);
             int const rate = constant_node(g, momentum);
-            update(running_mean, map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
-            update(running_var,
-                   map_node(g, fn::running_variance, per_channel,
-                            {running_var.id, var, samples, constant_node(g, pixels), rate}));
+            detail::set_next(g, running_mean.id,
+                             map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
+            detail::set_next(
+                g, running_var.id,
+                map_node(g, fn::running_variance, per_channel,
+                         {running_var.id, var, samples, constant_node(g, pixels), rate}));
         }
         int const deviation =
             map_node(g, fn::inverse_deviation, per_channel, {var, constant_node(g, epsilon)});
@@ -70,13 +66,6 @@ struct batch_norm_layer {
             y.in[y.operands++] = id;
         }
         return emit<S>(g, y);
-    }
-
-private:
-    template <class V>
-    static constexpr void update(V statistic, int value) {
-        ir::graph& g = *statistic.g;
-        g.updates.push({g.nodes[statistic.id].attribute, value});
     }
 };
 inline constexpr batch_norm_layer batch_norm{};

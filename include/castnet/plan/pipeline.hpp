@@ -6,6 +6,7 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/fingerprint.hpp>
 #include <castnet/graph/loops.hpp>
+#include <castnet/graph/old_statistics.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
 #include <castnet/graph/over_slices.hpp>
 #include <castnet/graph/recomputation.hpp>
@@ -98,6 +99,7 @@ protected:
         graph g = forward_in<forward_capacity>.graph_again();
         results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
+        old_statistics{g, wanted}.run();
         place_on_devices(g, wanted, device_count<Device>);
         if constexpr (keeps_prepared) {
             batch_norm_folding folding{g, wanted};

@@ -6,12 +6,13 @@
 namespace castnet::ir {
 
 // The number of the first parameter, among those of all repetitions, that is not read or, though it
-// is trainable, has no gradient; -1: none.
+// is trainable, has no gradient; -1: none. (Statistics may be for the program alone.)
 constexpr int first_unused_parameter(graph_view const& g, group_view const& group) {
     int first = -1;
     for (int i = g.parameter_count - 1; i >= 0; --i) {
         parameter const& p = g.parameters[i];
-        if (group[p.node] < 0 || (p.trainable && g.differentiated && g.gradients[i] < 0)) {
+        if ((group[p.node] < 0 && p.kind != role::statistic) ||
+            (p.trainable && g.differentiated && g.gradients[i] < 0)) {
             first = i;
         }
     }
