@@ -82,19 +82,13 @@ struct skipping { // what is computed again is read where it is far away, too
 };
 using branches = cn::network<skipping{}, input<2, 64, 64>>;
 
-struct drifting { // times numbers that the step changes once they have been read
+struct drifting { // times numbers that the step changes
     template <cn::Shape S>
     constexpr auto operator()(cn::symbol<S> x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"drifting"}};
-        cn::parameter_options options{cn::role::statistic, cn::ones};
-        options.trainable = false;
-        auto const scale = cn::new_parameter<cn::shape<8>>(*x.g, "scale", options);
-        auto const y = cn::square(x) * cn::along_channels(scale);
-        cn::ir::graph& g = *x.g;
-        int const next =
-            cn::map_node(g, cn::fn::add, {false, 1, 8}, {scale.id, cn::constant_node(g, 1)});
-        g.updates.push({g.nodes[scale.id].attribute, next});
-        return y;
+        auto const scale = cn::new_statistic<cn::shape<8>>(*x.g, "scale", cn::ones);
+        cn::update(scale, scale + 1);
+        return cn::square(x) * cn::along_channels(scale);
     }
 };
 using with_statistics = cn::sequential<input<2, 64, 64>, conv2d<8, 3, same>, cn::batch_norm,

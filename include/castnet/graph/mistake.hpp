@@ -170,8 +170,9 @@ struct network_has_no_mistake {
                   "new_statistic() or an update of it has returned; a parameter is changed by the "
                   "optimizer alone");
     static_assert(Found != mistake::update_by_samples,
-                  "castnet: update(statistic, value): the value differs from sample to sample, but "
-                  "a statistic is one for all: take batch_mean(value) or batch_sum(value)");
+                  "castnet: update(statistic, value): the value is computed for each sample, but a "
+                  "statistic is one for all: take batch_mean(value) or batch_sum(value), also of "
+                  "what slices, joins or products of matrices make of parameters alone");
     static_assert(Found != mistake::updated_twice,
                   "castnet: update(statistic, value): the statistic is updated twice in a step: "
                   "give the second update what the first one has returned");
