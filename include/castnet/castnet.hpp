@@ -54,6 +54,7 @@
 #include <castnet/nn/repeat.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
+#include <castnet/nn/spectral_norm.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/statistic.hpp>
 #include <castnet/nn/stochastic_depth.hpp>

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from golden_cases import (attention, convnet, functions, graphs, images, layers, losses,
-                          normalization, optimizers, recurrent, sequences, volumes)
+                          normalization, optimizers, recurrent, sequences, spectral, volumes)
 
 FOLDER = Path(__file__).parent
 
@@ -37,6 +37,7 @@ def main():
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
         "sequences": sequences.generate,
+        "spectral": spectral.generate,
         "recurrent": recurrent.generate,
         "volumes": volumes.generate,
     }

@@ -64,6 +64,8 @@ enum class op : std::uint8_t {
     unfold,   // the places of a window along an axis become channels; see graph/op/unfold.hpp
     fold,     // its gradient
     cumulative_sum,
+    weight_values, // in logical order; see graph/op/weight_values.hpp
+    weight_values_gradient,
     count,
     own = 128 // the first of the numbers for operations of other programs
 };

@@ -18,6 +18,7 @@
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>
 #include <castnet/graph/op/unfold.hpp>
+#include <castnet/graph/op/weight_values.hpp>
 
 #include <utility>
 

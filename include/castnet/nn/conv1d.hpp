@@ -24,6 +24,9 @@ struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
     static_assert(slides, "castnet: conv1d: kernel, stride, dilation and groups are at least 1");
 
     template <Shape S>
+    using weight_shape = row_major_shape<filters, channels_of<S> / Options.groups, Kernel>;
+
+    template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(has_time<S>, "castnet: conv1d needs a sequence (time, features); see "
                                    "has_time<input shape>");
@@ -48,9 +51,8 @@ private:
         using result = shape<fits ? size_t(w.out_width) : 1, filters>;
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv1d"}};
-        auto const weight =
-            new_parameter<row_major_shape<filters, Features / Options.groups, Kernel>>(
-                g, "weight", {role::conv_weight, this->weight_start, this->cost});
+        auto const weight = new_parameter<weight_shape<shape<Time, Features>>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = convolve<result>(x, weight, w);
         if (this->has_bias) {
             y = y + new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start});

@@ -35,6 +35,9 @@ struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
     static_assert(slides, "castnet: conv2d: kernel, stride, dilation and groups are at least 1");
 
     template <Shape S>
+    using weight_shape = shape<filters, channels_of<S> / Options.groups, Kernel.h, Kernel.w>;
+
+    template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "
                                    "is_image<input shape>");
@@ -61,7 +64,7 @@ private:
             shape<filters, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv2d"}};
-        auto const weight = new_parameter<shape<filters, C / Options.groups, Kernel.h, Kernel.w>>(
+        auto const weight = new_parameter<weight_shape<shape<C, H, W>>>(
             g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = convolve<result>(x, weight, w);
         if (this->has_bias) {

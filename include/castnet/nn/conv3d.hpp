@@ -78,6 +78,10 @@ struct conv3d_layer : weighted<conv3d_layer<Filters, Kernel, Options>> {
     static_assert(slides, "castnet: conv3d: kernel, stride, dilation and groups are at least 1");
 
     template <Shape S>
+    using weight_shape =
+        shape<filters, channels_of<S> / Options.groups, Kernel.d, Kernel.h, Kernel.w>;
+
+    template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_volume<S>, "castnet: conv3d needs a volume (channels, depth, height, "
                                     "width); see is_volume<input shape>");
@@ -108,9 +112,8 @@ private:
         constexpr bool keeps_slices = w.keeps_slices();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
-        auto const weight =
-            new_parameter<shape<filters, C / Options.groups, Kernel.d, Kernel.h, Kernel.w>>(
-                g, "weight", {role::conv_weight, this->weight_start, this->cost});
+        auto const weight = new_parameter<weight_shape<S>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = [&] {
             if constexpr (keeps_slices) {
                 return convolve<result>(x, weight, w.over_slices);

@@ -19,6 +19,9 @@ struct dense_layer : weighted<dense_layer<Units>> {
     static constexpr char const* name = "dense";
     static_assert(Units > 0, "castnet: dense needs at least one unit");
     static constexpr size_t units = Units > 0 ? Units : 1; // one mistake is one error
+    template <Shape S>
+    using weight_shape = shape<units, channels_of<S>>;
+
     template <Symbol X>
     constexpr auto operator()(X x) const {
         using S = typename X::shape_type;
@@ -28,12 +31,11 @@ struct dense_layer : weighted<dense_layer<Units>> {
             "cn::flatten before it, or cn::reshape_to<cn::row_major_shape<...>> where the last of "
             "several axes has the features; see dense_takes<input shape>");
         if constexpr (dense_takes<S>) {
-            constexpr size_t features = channels_of<S>;
             ir::graph& g = *x.g;
             scope_guard const scope{g, layer_kind{"dense"}};
             parameter_options options{role::dense_weight, this->weight_start, this->cost};
             options.pixels = flattened_pixels<X>;
-            auto const weight = new_parameter<shape<units, features>>(g, "weight", options);
+            auto const weight = new_parameter<weight_shape<S>>(g, "weight", options);
             auto y = matmul(in_order_of(weight, x), weight);
             if (this->has_bias) {
                 y = y + new_parameter<shape<units>>(g, "bias", {role::vector, this->bias_start});

@@ -16,6 +16,7 @@
 #include <castnet/device/cpu/rows.hpp>
 #include <castnet/device/cpu/unfold.hpp>
 #include <castnet/device/cpu/upsample.hpp>
+#include <castnet/device/cpu/weight_values.hpp>
 #include <castnet/graph/operations.hpp>
 
 #include <utility>

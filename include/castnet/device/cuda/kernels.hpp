@@ -18,6 +18,7 @@
 #include <castnet/device/cuda/row_program.hpp>
 #include <castnet/device/cuda/rows.hpp>
 #include <castnet/device/cuda/unfold.hpp>
+#include <castnet/device/cuda/weight_values.hpp>
 
 #include <utility>
 

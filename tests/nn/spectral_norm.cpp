@@ -1,0 +1,99 @@
+// spectral_norm against PyTorch over several steps, and weights as numbers.
+#include <castnet/nn/conv1d.hpp>
+#include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv3d.hpp>
+#include <castnet/nn/dense.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/repeat.hpp>
+#include <castnet/nn/reshape.hpp>
+#include <castnet/nn/spectral_norm.hpp>
+
+#include "harness.hpp"
+
+namespace cn = castnet;
+using check::layer_run, check::values, cn::shape, cn::spectral_norm;
+
+namespace {
+
+// Three steps of gradient descent, then an evaluation.
+template <class Network>
+void like_torch(std::string const& name, std::string const& layer = "0.") {
+    static check::golden_file const golden{"spectral"};
+    auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
+    CAPTURE(name);
+    layer_run r = layer_run::of<Network, true, 4>(),
+              evaluation = layer_run::of<Network, false, 4>();
+    for (auto const& p : r.parameters()) {
+        r.set(p.name.text(), expected(p.name.text().substr(layer.size()) + "_before"));
+    }
+    r.set_input(expected("input"));
+    r.set_grad_output(expected("grad_output"));
+    for (std::string const step : {"0", "1", "2"}) {
+        CAPTURE(step);
+        r.run();
+        check::close("output", r.output(), expected("output_" + step), 1e-12);
+        check::close("grad_input", r.grad_input(), expected("grad_input_" + step), 1e-12);
+        for (auto const& p : r.parameters()) {
+            if (p.trainable) {
+                values w = r.parameter(p.name.text());
+                values const g = r.gradient(p.name.text());
+                std::transform(w.begin(), w.end(), g.begin(), w.begin(),
+                               [](double x, double y) { return x - 0.05 * y; });
+                r.set(p.name.text(), w);
+            }
+        }
+    }
+    for (std::string const after : {"weight", "u", "v"}) {
+        check::close(after, r.parameter(layer + after), expected(after + "_after"), 1e-12);
+    }
+    for (auto const& p : r.parameters()) {
+        evaluation.set(p.name.text(), r.parameter(p.name.text()));
+    }
+    evaluation.set_input(expected("input"));
+    evaluation.run();
+    check::close("evaluation", evaluation.output(), expected("output_evaluation"), 1e-12);
+    CHECK(evaluation.parameter(layer + "u") == r.parameter(layer + "u"));
+}
+
+constexpr cn::conv two_groups{.groups = 2};
+
+// A penalty on the weight, of which the output is a function.
+template <cn::Shape S, cn::role Role>
+struct weight_sum {
+    template <std::size_t N>
+    constexpr auto operator()(cn::symbol<shape<N>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"weight_sum"}};
+        auto const weight = cn::new_parameter<S>(*x.g, "weight", {.kind = Role});
+        constexpr auto columns = std::size_t(S::count) / S::extent[0];
+        auto const rows = cn::reshaped(cn::weight_values(weight), shape<S::extent[0], columns>{});
+        auto const of_place =
+            cn::channel_index<shape<columns>>(*x.g) +
+            cn::reshaped(cn::sum_channels(cn::square(rows)), shape<S::extent[0], 1>{});
+        return x * cn::sum(rows * of_place);
+    }
+};
+
+} // namespace
+
+TEST_CASE("spectral_norm of layers") {
+    like_torch<cn::sequential<cn::input<7>, spectral_norm<cn::dense<5>>>>("dense");
+    like_torch<cn::sequential<cn::input<3, 2, 4>, cn::flatten, spectral_norm<cn::dense<5>>>>(
+        "flattened", "1.");
+    like_torch<cn::sequential<cn::input<9, 6>, spectral_norm<cn::conv1d<4, 3, two_groups>>>>(
+        "conv1d");
+    like_torch<cn::sequential<cn::input<3, 6, 5>,
+                              spectral_norm<cn::conv2d<8, cn::size2{3, 2}>.no_bias()>>>("conv2d");
+    like_torch<
+        cn::sequential<cn::input<2, 5, 4, 6>, spectral_norm<cn::conv3d<3, cn::size3{3, 2, 4}>>>>(
+        "conv3d");
+}
+
+TEST_CASE("weights as numbers have a gradient") {
+    using check::against_finite_differences, check::run_of;
+    against_finite_differences(
+        run_of<weight_sum<shape<5, 7>, cn::role::dense_weight>{}, shape<2>>(), 1e-6);
+    against_finite_differences(
+        run_of<weight_sum<shape<5, 2, 3, 4>, cn::role::conv_weight>{}, shape<2>>(), 1e-6);
+    against_finite_differences(
+        run_of<weight_sum<shape<2, 3, 2, 2, 3>, cn::role::conv_weight>{}, shape<2>>(), 1e-6);
+}
