@@ -4,10 +4,54 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <numeric>
 
 namespace cn = castnet;
 
 namespace {
+
+// [statistics]
+struct standardize_layer { // by running means and variances of each element
+    static constexpr char const* name = "standardize";
+
+    template <cn::Shape S>
+    constexpr auto operator()(cn::symbol<S> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"standardize"}};
+        auto mean = cn::new_statistic<S>(*x.g, "mean");
+        auto variance = cn::new_statistic<S>(*x.g, "variance", cn::ones);
+        if (x.g->trains()) {
+            mean = cn::update(mean, cn::lerp(mean, cn::batch_mean(x), 0.01));
+            auto const now = cn::batch_mean(cn::square(x - mean));
+            variance = cn::update(variance, cn::lerp(variance, now, 0.01));
+        }
+        return (x - mean) * cn::rsqrt(variance + 1e-5);
+    }
+};
+// [/statistics]
+
+// [codebook]
+template <std::size_t Codes>
+struct quantize_layer { // the nearest code, which follows those who chose it (van den Oord 2017)
+    static constexpr char const* name = "quantize";
+
+    template <std::size_t N>
+    constexpr auto operator()(cn::symbol<cn::shape<N>> x) const {
+        using column = cn::shape<Codes, 1>;
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"quantize"}};
+        auto counts = cn::new_statistic<column>(*x.g, "counts", cn::ones);
+        auto sums = cn::new_statistic<cn::shape<Codes, N>>(*x.g, "sums", cn::random_normal(1));
+        auto const codes = sums / counts;
+        auto const distances = cn::sum_channels(cn::square(codes - x));
+        auto const chosen = cn::one_hot<Codes>(cn::argmax(-distances)) | cn::reshape<Codes, 1>;
+        if (x.g->trains()) {
+            cn::update(counts, cn::lerp(counts, cn::batch_sum(chosen), 0.01));
+            cn::update(sums, cn::lerp(sums, cn::batch_sum(chosen * x), 0.01));
+        }
+        auto const nearest = cn::sum_pixels(chosen * codes);
+        return x + cn::stop_gradient(nearest - x); // x has the gradient of its code
+    }
+};
+// [/codebook]
 
 // [own_data]
 struct ramps { // images of one channel, brighter from left to right or from top to bottom
@@ -161,6 +205,33 @@ TEST_CASE("a convolution by a normalised weight") {
     normalised.set("0.g", std::vector<double>(4, 2.0));
     plain.set("0.weight", std::vector<double>(weight.begin(), weight.end()));
     CHECK(cn::allclose(normalised.predict(x), plain.predict(x)));
+}
+
+TEST_CASE("statistics of the guide") {
+    std::vector<float> x;
+    for (int i = 0; i < 64; ++i) {
+        x.insert(x.end(), {i % 2 == 0 ? 3.0F : 5.0F, i % 4 < 2 ? -1.0F : 1.0F});
+    }
+    cn::data::dataset<cn::shape<2>, cn::shape<2>> const data{x, x};
+    using standardized = cn::sequential<cn::input<2>, standardize_layer{}, cn::dense<2>>;
+    cn::model<standardized, cn::policy::cpu, cn::batch<16>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::mse, cn::sgd{});
+    training.fit(data, {.epochs = 200, .verbose = cn::verbosity::silent});
+    CHECK(model.get("0.mean")[0] == doctest::Approx(4).epsilon(0.01));
+    CHECK(model.get("0.variance")[0] == doctest::Approx(1).epsilon(0.01));
+
+    using quantized = cn::sequential<cn::input<2>, cn::dense<2>, quantize_layer<6>{}>;
+    cn::model<quantized, cn::policy::cpu, cn::batch<16>> other{cn::seed{2}};
+    auto const counted = [&] {
+        auto const counts = other.get("1.counts");
+        return std::accumulate(counts.begin(), counts.end(), 0.0F);
+    };
+    auto quantizing = cn::compile(other, cn::mse, cn::sgd{});
+    double const before = quantizing.evaluate(data).loss();
+    CHECK(counted() == 6);
+    quantizing.fit(data, {.epochs = 300, .verbose = cn::verbosity::silent});
+    CHECK(counted() == doctest::Approx(16).epsilon(0.01)); // samples of a batch
+    CHECK(quantizing.evaluate(data).loss() < before / 10);
 }
 
 TEST_CASE("a tensor of three axes of the guide") {

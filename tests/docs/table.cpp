@@ -16,19 +16,30 @@
 namespace castnet { // which the tables leave out
 namespace {
 
+struct centred {
+    constexpr auto operator()(auto x) const {
+        scope_guard const scope{*x.g, layer_kind{"centred"}};
+        auto mean = new_statistic<shape<64>>(*x.g, "mean");
+        if (x.g->trains()) {
+            mean = update(mean, lerp(mean, batch_mean(x), 0.1));
+        }
+        return x - mean;
+    }
+};
 struct scaled_tanh {
     constexpr auto operator()(auto x) const { return 1.7 * tanh(x); }
 };
 
-using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>.init(he_normal),
-                          batch_norm, relu, conv2d<32, size2{1, 3}, conv{.padding = size2{0, 1}}>,
-                          conv2d<32, 3, conv{.groups = 4}>.no_bias(), leaky_relu.slope(0.2),
-                          max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>,
-                          conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
-                          dropout<0.5>, dense<24>.l2(1e-4), gelu, gelu_tanh, reshape<4, 6>, flatten,
-                          named<"head", dense<64>>, silu, selu, softplus, glu,
-                          frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
-                          repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
+using images =
+    sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>.init(he_normal), batch_norm,
+               relu, conv2d<32, size2{1, 3}, conv{.padding = size2{0, 1}}>,
+               conv2d<32, 3, conv{.groups = 4}>.no_bias(), leaky_relu.slope(0.2), max_pool2d<2>,
+               avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>, spectral_norm<conv2d<32, 3>>,
+               conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
+               dropout<0.5>, dense<24>.l2(1e-4), gelu, gelu_tanh, reshape<4, 6>, flatten,
+               named<"head", dense<64>>, silu, selu, softplus, glu,
+               frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>, centred{},
+               repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,

@@ -65,6 +65,18 @@ struct convolutions {
 };
 using images = cn::network<convolutions{}, input<1, 6, 6>, input<1, 6, 6>>;
 
+// Statistics that two devices share, each application of which goes on from the one before.
+struct twins {
+    static constexpr auto encode =
+        cn::shared<"encoder", cn::block<cn::spectral_norm<conv2d<4, 3>>, cn::batch_norm, relu>>;
+    constexpr auto operator()(auto a, auto b) const {
+        auto const left = a | on<0, encode>;
+        auto const right = b | on<1, encode>;
+        return (left - right) | cn::flatten | dense<3>;
+    }
+};
+using with_statistics = cn::network<twins{}, input<1, 6, 6>, input<1, 6, 6>>;
+
 // Everything on the first device.
 using single = cn::sequential<input<7>, on<0, dense<5>>, relu, dense<3>>;
 
@@ -99,6 +111,13 @@ TEST_CASE("branches on three GPUs end with the bits of one, piece by piece and b
 TEST_CASE("a chain of two GPUs ends with the bits of one") {
     auto const expected = after_fit<pipeline, one>();
     in_several_orders([&] { CHECK(after_fit<pipeline, gpus<2>>() == expected); });
+}
+
+TEST_CASE("statistics that two GPUs share are those of one") {
+    auto const expected = after_fit<with_statistics, one>();
+    in_several_orders([&] {
+        CHECK(largest_difference(after_fit<with_statistics, gpus<2>>(), expected) < 1e-8);
+    });
 }
 
 TEST_CASE("a shared LSTM takes the same steps, and the norm of gradients is that of all GPUs") {

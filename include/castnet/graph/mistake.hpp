@@ -66,10 +66,11 @@ struct network_has_no_mistake {
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
                   "groups, height, width), or (filters, channels / groups, time) for sequences, "
                   "which new_parameter() gives");
-    static_assert(Found != mistake::weight_as_value,
-                  "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
-                  "convolve() only (cn::tied_dense multiplies with the transposed one); for "
-                  "everything else take one of role::vector");
+    static_assert(
+        Found != mistake::weight_as_value,
+        "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
+        "convolve() only (cn::tied_dense multiplies with the transposed one); for "
+        "everything else take one of role::vector, or its numbers, weight_values(weight)");
     static_assert(Found != mistake::operation_without_gradient,
                   "castnet: an operation between the result and what it is differentiated with "
                   "respect to has no gradient: one of your own without gradient() "

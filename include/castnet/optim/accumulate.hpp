@@ -39,8 +39,9 @@ struct accumulates_once {
 // The optimizer with steps of `Batches` batches (Keras' gradient_accumulation_steps; in PyTorch
 // backward() several times before step()). The learning rate, schedules, clipping and callbacks are
 // those of steps; the last step of an epoch has the samples that are left, dealt out to as many
-// batches. Batch normalisation has statistics for each batch. With strategy::accumulate, the
-// numbers are multiplied. Costs memory for one more gradient of all parameters.
+// batches. Batch normalisation has statistics for each batch, and each updates those of layers.
+// With strategy::accumulate, the numbers are multiplied. Costs memory for one more gradient of all
+// parameters.
 template <int Batches, class Optimizer>
 accumulated<Optimizer, Batches> accumulate(Optimizer const& optimizer) {
     static_assert(detail::accumulates_once < detail::batches_of_step<Optimizer>() == 1,

@@ -37,9 +37,9 @@ template <int MicroBatches>
 struct accumulate {};
 
 // Batch normalisation uses the statistics of each replica's own samples (as DistributedDataParallel
-// without SyncBatchNorm), so steps differ from those with the statistics of all samples. After
-// every batch, the running statistics of all replicas are replaced by their mean, weighted by the
-// number of samples of each.
+// without SyncBatchNorm), so steps differ from those with the statistics of all samples; so do
+// batch_mean and batch_sum. After every batch, the statistics of all replicas are replaced by their
+// mean, weighted by the number of samples of each.
 struct local_batch_norm {};
 
 } // namespace strategy
