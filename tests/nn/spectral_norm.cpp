@@ -56,10 +56,18 @@ void like_torch(std::string const& name, std::string const& layer = "0.") {
 }
 
 constexpr cn::conv two_groups{.groups = 2};
+using of_features = cn::sequential<cn::input<7>, spectral_norm<cn::dense<5>>>;
+using of_flattened_image =
+    cn::sequential<cn::input<3, 2, 4>, cn::flatten, spectral_norm<cn::dense<5>>>;
+using of_sequence = cn::sequential<cn::input<9, 6>, spectral_norm<cn::conv1d<4, 3, two_groups>>>;
+using of_image =
+    cn::sequential<cn::input<3, 6, 5>, spectral_norm<cn::conv2d<8, cn::size2{3, 2}>.no_bias()>>;
+using of_volume =
+    cn::sequential<cn::input<2, 5, 4, 6>, spectral_norm<cn::conv3d<3, cn::size3{3, 2, 4}>>>;
 
 // A penalty on the weight, of which the output is a function.
 template <cn::Shape S, cn::role Role>
-struct weight_sum {
+struct weight_sum_layer {
     template <std::size_t N>
     constexpr auto operator()(cn::symbol<shape<N>> x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"weight_sum"}};
@@ -73,27 +81,22 @@ struct weight_sum {
     }
 };
 
+constexpr weight_sum_layer<shape<5, 7>, cn::role::dense_weight> dense_sum{};
+constexpr weight_sum_layer<shape<5, 2, 3, 4>, cn::role::conv_weight> conv2d_sum{};
+constexpr weight_sum_layer<shape<2, 3, 2, 2, 3>, cn::role::conv_weight> conv3d_sum{};
+
 } // namespace
 
 TEST_CASE("spectral_norm of layers") {
-    like_torch<cn::sequential<cn::input<7>, spectral_norm<cn::dense<5>>>>("dense");
-    like_torch<cn::sequential<cn::input<3, 2, 4>, cn::flatten, spectral_norm<cn::dense<5>>>>(
-        "flattened", "1.");
-    like_torch<cn::sequential<cn::input<9, 6>, spectral_norm<cn::conv1d<4, 3, two_groups>>>>(
-        "conv1d");
-    like_torch<cn::sequential<cn::input<3, 6, 5>,
-                              spectral_norm<cn::conv2d<8, cn::size2{3, 2}>.no_bias()>>>("conv2d");
-    like_torch<
-        cn::sequential<cn::input<2, 5, 4, 6>, spectral_norm<cn::conv3d<3, cn::size3{3, 2, 4}>>>>(
-        "conv3d");
+    like_torch<of_features>("dense");
+    like_torch<of_flattened_image>("flattened", "1.");
+    like_torch<of_sequence>("conv1d");
+    like_torch<of_image>("conv2d");
+    like_torch<of_volume>("conv3d");
 }
 
 TEST_CASE("weights as numbers have a gradient") {
-    using check::against_finite_differences, check::run_of;
-    against_finite_differences(
-        run_of<weight_sum<shape<5, 7>, cn::role::dense_weight>{}, shape<2>>(), 1e-6);
-    against_finite_differences(
-        run_of<weight_sum<shape<5, 2, 3, 4>, cn::role::conv_weight>{}, shape<2>>(), 1e-6);
-    against_finite_differences(
-        run_of<weight_sum<shape<2, 3, 2, 2, 3>, cn::role::conv_weight>{}, shape<2>>(), 1e-6);
+    check::against_finite_differences(check::run_of<dense_sum, shape<2>>(), 1e-6);
+    check::against_finite_differences(check::run_of<conv2d_sum, shape<2>>(), 1e-6);
+    check::against_finite_differences(check::run_of<conv3d_sum, shape<2>>(), 1e-6);
 }

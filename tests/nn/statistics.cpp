@@ -41,6 +41,7 @@ struct exchanging_layer {
         return x + a + 10 * b + 0 * last;
     }
 };
+constexpr exchanging_layer exchanging{};
 
 // Without the mean of the batch, or the running one.
 struct centring_layer {
@@ -69,12 +70,17 @@ struct summing_layer {
         return x * sum + 0 * samples;
     }
 };
+constexpr summing_layer summing{};
 
 struct twice {
     constexpr auto operator()(auto x) const {
         return x | cn::shared<"count", counting> | cn::shared<"count", counting>;
     }
 };
+using applied_twice = cn::network<twice{}, cn::input<1>>;
+
+using written_out = cn::sequential<cn::input<2>, counting, centring, counting, centring>;
+using repeated = cn::sequential<cn::input<2>, cn::repeat<2, cn::block<counting, centring>>>;
 
 } // namespace
 
@@ -103,7 +109,7 @@ TEST_CASE("in evaluation it stays as it is") {
 }
 
 TEST_CASE("statistics that are made of each other, and of other elements of themselves") {
-    layer_run r = run_of<exchanging_layer{}, shape<4>, true, 1>();
+    layer_run r = run_of<exchanging, shape<4>, true, 1>();
     r.set_input({0, 0, 0, 0});
     r.set("0.a", {1, 2, 3, 4});
     r.set("0.b", {5, 6, 7, 8});
@@ -135,7 +141,7 @@ TEST_CASE("means of the batch have a gradient, and absent samples no part in the
 }
 
 TEST_CASE("sums of the batch, and no gradient through an update") {
-    layer_run r = run_of<summing_layer{}, shape<2>, true, 3>();
+    layer_run r = run_of<summing, shape<2>, true, 3>();
     r.set_input({1, 2, 3, 4, 5, 6});
     r.set_grad_output({1, 1, 1, 1, 1, 1});
     r.set("0.samples", {5});
@@ -148,7 +154,7 @@ TEST_CASE("sums of the batch, and no gradient through an update") {
 }
 
 TEST_CASE("a shared layer updates a statistic in each application") {
-    layer_run r = layer_run::of<cn::network<twice{}, cn::input<1>>, true, 1>();
+    layer_run r = layer_run::of<applied_twice, true, 1>();
     r.set_input({2});
     r.set_grad_output({1});
     r.set("count.steps", {1});
@@ -160,8 +166,6 @@ TEST_CASE("a shared layer updates a statistic in each application") {
 }
 
 TEST_CASE("repeated blocks have statistics of their own") {
-    using written_out = cn::sequential<cn::input<2>, counting, centring, counting, centring>;
-    using repeated = cn::sequential<cn::input<2>, cn::repeat<2, cn::block<counting, centring>>>;
     layer_run a = layer_run::of<written_out, true, 3>(), b = layer_run::of<repeated, true, 3>();
     for (layer_run* r : {&a, &b}) {
         r->set_input({.01, .02, .03, .05, -.02, .01});
