@@ -6,6 +6,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/repeat.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/scan.hpp>
 #include <castnet/nn/spectral_norm.hpp>
 
 #include "harness.hpp"
@@ -85,6 +86,17 @@ constexpr weight_sum_layer<shape<5, 7>, cn::role::dense_weight> dense_sum{};
 constexpr weight_sum_layer<shape<5, 2, 3, 4>, cn::role::conv_weight> conv2d_sum{};
 constexpr weight_sum_layer<shape<2, 3, 2, 2, 3>, cn::role::conv_weight> conv3d_sum{};
 
+struct in_a_cell_layer {
+    constexpr auto operator()(auto x) const {
+        auto const cell = [](auto x_t, auto h) {
+            return cn::tanh(x_t + (h | spectral_norm<cn::dense<3>>));
+        };
+        return cn::scan(x, shape<3>{}, cell).outputs;
+    }
+};
+constexpr in_a_cell_layer in_a_cell{};
+constexpr auto in_blocks = cn::repeat<3, cn::block<spectral_norm<cn::dense<4>>, cn::tanh>>;
+
 } // namespace
 
 TEST_CASE("spectral_norm of layers") {
@@ -99,4 +111,9 @@ TEST_CASE("weights as numbers have a gradient") {
     check::against_finite_differences(check::run_of<dense_sum, shape<2>>(), 1e-6);
     check::against_finite_differences(check::run_of<conv2d_sum, shape<2>>(), 1e-6);
     check::against_finite_differences(check::run_of<conv3d_sum, shape<2>>(), 1e-6);
+}
+
+TEST_CASE("spectral_norm in the cell of a scan and in repeated blocks") {
+    check::against_finite_differences(check::run_of<in_a_cell, shape<4, 3>, false>(), 1e-6);
+    check::against_finite_differences(check::run_of<in_blocks, shape<4>, false>(), 1e-6);
 }

@@ -18,9 +18,10 @@ struct graph {
     list<window> windows;
     list<parameter> parameters;
 
-    struct update { // a running statistic and the node that is its next value
+    struct update { // a statistic and the node that is its next value
         int parameter;
         int value;
+        bool alone; // nothing but this value reads the statistic, and that element by element
     };
     list<update> updates;
     list<repeated_block> repeats;

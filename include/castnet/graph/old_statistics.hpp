@@ -9,42 +9,29 @@
 
 namespace castnet::ir {
 
-// Appends the nodes anew, if there are such readers: others than the next value itself, which reads
-// the element that it replaces.
+// Appends the nodes anew, if there are such statistics.
 class old_statistics {
 public:
     constexpr old_statistics(graph& g, results& r) : g_{g}, results_{r} {}
 
     constexpr void run() {
-        if (!g_.updates.empty() && find()) {
+        bool any = false;
+        for (graph::update const& u : g_.updates) {
+            any = any || !u.alone;
+        }
+        if (any) {
+            find();
             append_anew();
         }
     }
 
 private:
-    constexpr bool find() {
-        list<int> values = list<int>::filled(g_.parameters.size(), -1); // the next of each
+    constexpr void find() {
+        copied_ = list<char>::filled(g_.parameters.size(), 0);
         for (graph::update const& u : g_.updates) {
-            g_.expect(values[u.parameter] < 0, mistake::updated_twice);
-            values[u.parameter] = u.value;
+            g_.expect(!copied_[u.parameter], mistake::updated_twice);
+            copied_[u.parameter] = u.alone ? 0 : 1;
         }
-        read_ = list<char>::filled(g_.parameters.size(), 0);
-        int const* const next = values.data();
-        node const* const nodes = g_.nodes.data();
-        bool found = false;
-        for (int i = 0, end = g_.nodes.size(); i < end; ++i) {
-            for (int k = 0; k < nodes[i].operands; ++k) {
-                if (int const from = nodes[i].in[k];
-                    from >= 0 && nodes[from].kind == op::parameter) {
-                    int const value = next[nodes[from].attribute];
-                    if (value >= 0 && value != i) {
-                        read_[nodes[from].attribute] = 1;
-                        found = true;
-                    }
-                }
-            }
-        }
-        return found;
     }
 
     // Each copy right after its statistic, in the same repeated block and on the same device.
@@ -58,7 +45,7 @@ private:
                 n.in[k] = n.in[k] < 0 ? n.in[k] : seen[n.in[k]];
             }
             moved[i] = seen[i] = g_.append(n);
-            if (n.kind == op::parameter && read_[n.attribute]) {
+            if (n.kind == op::parameter && copied_[n.attribute]) {
                 n.kind = op::parameter_slice; // all of it
                 n.attribute = 0;
                 n.in[n.operands++] = moved[i];
@@ -73,7 +60,7 @@ private:
 
     graph& g_;
     results& results_;
-    list<char> read_; // per parameter
+    list<char> copied_; // per parameter
 };
 
 } // namespace castnet::ir

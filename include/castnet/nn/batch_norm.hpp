@@ -50,11 +50,13 @@ struct batch_norm_layer {
             int const samples = detail::count_of_samples(g);
             int const rate = constant_node(g, momentum);
             detail::set_next(g, running_mean.id,
-                             map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
+                             map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}),
+                             true);
             detail::set_next(
                 g, running_var.id,
                 map_node(g, fn::running_variance, per_channel,
-                         {running_var.id, var, samples, constant_node(g, pixels), rate}));
+                         {running_var.id, var, samples, constant_node(g, pixels), rate}),
+                true);
         }
         int const deviation =
             map_node(g, fn::inverse_deviation, per_channel, {var, constant_node(g, epsilon)});

@@ -53,13 +53,13 @@ struct statistic_keeps_shape {
 namespace detail {
 
 // The statistic, whose node is that of new_statistic() or of an update, becomes the value of this
-// node, an element-wise function.
-constexpr void set_next(ir::graph& g, int statistic, int value) {
+// node, an element-wise function; `alone`: see graph::update.
+constexpr void set_next(ir::graph& g, int statistic, int value, bool alone) {
     ir::node const& n = g.nodes[statistic];
     int const parameter = n.kind == op::parameter ? n.attribute : -1;
     if (parameter >= 0 && g.parameters[parameter].kind == role::statistic) {
         g.expect(g.parameters[parameter].repeat == g.repeat, mistake::statistic_of_another_block);
-        g.updates.push({parameter, value});
+        g.updates.push({parameter, value, alone});
         return;
     }
     for (ir::graph::update& u : g.updates) {
@@ -91,7 +91,7 @@ constexpr symbol<S> update(symbol<S> statistic, symbol<V> value) {
         }
         symbol<S> const next = stop_gradient(value);
         g.expect(!g.nodes[next.id].size.sample, mistake::update_by_samples);
-        detail::set_next(g, statistic.id, next.id);
+        detail::set_next(g, statistic.id, next.id, false);
         return next;
     } else {
         return statistic;
