@@ -115,9 +115,8 @@ TEST_CASE("a chain of two GPUs ends with the bits of one") {
 
 TEST_CASE("statistics that two GPUs share are those of one") {
     auto const expected = after_fit<with_statistics, one>();
-    in_several_orders([&] {
-        CHECK(largest_difference(after_fit<with_statistics, gpus<2>>(), expected) < 1e-8);
-    });
+    in_several_orders(
+        [&] { CHECK(largest_difference(after_fit<with_statistics, gpus<2>>(), expected) < 1e-8); });
 }
 
 TEST_CASE("a shared LSTM takes the same steps, and the norm of gradients is that of all GPUs") {
