@@ -43,7 +43,8 @@ enum class mistake : std::uint8_t {
     update_by_samples,
     updated_twice,
     statistic_of_another_block,
-    mean_of_no_batch
+    mean_of_no_batch,
+    too_many_runs
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -184,6 +185,11 @@ struct network_has_no_mistake {
                   "castnet: batch_mean() and batch_sum() are of the batch of a training step: "
                   "where they stand in a layer, if (x.g->trains()) { ... } leaves them out of "
                   "evaluation, predictions and frozen layers");
+    static_assert(
+        Found != mistake::too_many_runs,
+        "castnet: take: the positions have more than 256 runs of neighbours, each of "
+        "which is a slice: take the matrix product with a table that has a 1 in each row, "
+        "a parameter with .trainable = false, which model.set() fills");
     static_assert(
         Found != mistake::shared_with_other_shape,
         "castnet: shared<name, layer> is used where its layer needs parameters of another shape; "

@@ -323,7 +323,8 @@ constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
 }
 
 // The positions of an axis that `ids` names, which are the same for all samples:
-// take<0>(x, std::array{2, 0, 2}), as numpy.take. (gather_rows takes ids of each sample.)
+// take<0>(x, std::array{2, 0, 2}), as numpy.take. Each run of neighbours is a slice, so they have
+// 256 runs at most. (gather_rows takes ids of each sample.)
 template <size_t Axis, Shape S, std::integral Id, size_t Count>
 constexpr auto take(symbol<S> x, std::array<Id, Count> const& ids) {
     static_assert(tensor_has_axis<S, Axis>,
@@ -341,7 +342,9 @@ constexpr auto take(symbol<S> x, std::array<Id, Count> const& ids) {
             }
             ++runs[last].end;
         }
-        return detail::joined_runs<Axis, Count>(x, runs, last + 1);
+        constexpr int most = 256;
+        x.g->expect(last < most, mistake::too_many_runs);
+        return detail::joined_runs<Axis, Count>(x, runs, std::min(last + 1, most));
     } else {
         return x;
     }
