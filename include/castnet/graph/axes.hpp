@@ -37,7 +37,8 @@ using shape_in = std::conditional_t<Order == default_order(sizeof...(D)), shape<
 } // namespace detail
 
 // The shape of a tensor whose last axis lies innermost whatever its rank, so that one with three
-// axes is no image: row_major_shape<heads, time, features>. Up to six axes.
+// axes is no image: row_major_shape<heads, time, features>. Up to six axes. (Functions deduce the
+// extents of three axes and more from symbol<ordered_shape<memory_order::row_major, D...>>.)
 template <size_t... D>
 using row_major_shape = detail::shape_in<memory_order::row_major, D...>;
 
