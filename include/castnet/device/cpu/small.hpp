@@ -125,8 +125,8 @@ constexpr bool is_one_function(Plan const& p) {
 }
 
 // A constant_launch, with the scalars of its plan, the factor of its sum, and the regions of the
-// context's memory; `Single`: of a plan for one sample. Always inline: GCC 12 takes some of these
-// functions to be pure and drops the calls (-O1; tests/docs/guide.cpp detects it).
+// context's memory; `Single`: of a plan for one sample. Always inline: who calls it tells GCC 12
+// that memory is written.
 template <class Step, bool Single, class T>
 [[gnu::always_inline]] inline void small_launch(double const* scalars, double factor,
                                                 context<T> const& c, T* const* regions) {
