@@ -36,6 +36,20 @@ template <std::size_t Axis>
 struct places {
     constexpr auto operator()(auto x) const { return cn::argmax<Axis>(x); }
 };
+struct all_axes { // seven reductions that keep them, (7, 1, 1) together
+    constexpr auto operator()(auto x) const {
+        return cn::concat(cn::sum(x, cn::keepdims), cn::mean(x, cn::keepdims),
+                          cn::max(x, cn::keepdims), cn::min(x, cn::keepdims),
+                          cn::norm(x, cn::keepdims), cn::variance(x, cn::keepdims),
+                          cn::prod(x, cn::keepdims));
+    }
+};
+struct all_at_once {
+    constexpr auto operator()(auto x) const { return cn::logsumexp(x, cn::keepdims); }
+};
+struct all_places {
+    constexpr auto operator()(auto x) const { return cn::argmax(x, cn::keepdims); }
+};
 
 // The sums of a sample of shape S, in row-major order, along these axes.
 template <class S, std::size_t... Axes>
@@ -105,4 +119,24 @@ TEST_CASE("the largest elements, norms and products of images") {
     channels.set_input({1, 9, 5, 2, 3, 4, /**/ 0, 1, 2, 3, 4, 5});
     channels.run();
     CHECK(channels.output() == values{0, 0, 0, 1, 1, 1});
+}
+
+TEST_CASE("reductions of all axes keep each as one") {
+    using image = shape<2, 1, 2>;
+    using symbol = cn::symbol<image>;
+    check::layer_run r = check::run_of<all_axes{}, image, true, 1>();
+    r.set_input({1, 2, 3, 4});
+    r.run();
+    check::close("reductions", r.output(), {10, 2.5, 4, 1, std::sqrt(30.0), 1.25, 24}, 1e-14);
+    check::against_finite_differences(check::run_of<all_axes{}, image, true, 2>());
+    check::layer_run sum = check::run_of<all_at_once{}, shape<2, 2>, true, 1>();
+    sum.set_input({0, 0, 0, 0});
+    sum.run();
+    check::close("logsumexp", sum.output(), {std::log(4.0)}, 1e-14);
+    static_assert(std::is_same_v<decltype(all_at_once{}(symbol{}))::shape_type, shape<1, 1, 1>>);
+    static_assert(std::is_same_v<decltype(all_places{}(symbol{}))::shape_type, shape<1, 1, 1>>);
+    check::layer_run place = check::run_of<all_places{}, shape<2, 2>, true, 1>();
+    place.set_input({0, 5, 7, 1});
+    place.run();
+    CHECK(place.output() == values{2});
 }

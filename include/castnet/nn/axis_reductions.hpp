@@ -1,6 +1,6 @@
 // Reductions along axes for symbols, under the names that they have for tensors: sums, means,
 // extrema, norms, variances, logsumexp, argmax. Axis 0 of an image or volume is its channels; with
-// keepdims it stays one.
+// keepdims it stays one, and so do all axes, where none are named.
 #pragma once
 
 #include <castnet/graph/operations.hpp>
@@ -116,6 +116,14 @@ constexpr auto kept_or_dropped(symbol<R> reduced, symbol<S> x, Keep...) {
     }
 }
 
+// What all of x is reduced to, with as many axes as x has.
+template <class S>
+constexpr auto keep_all_axes(symbol<shape<>> reduced, symbol<S> x) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return keep_axes<I...>(reduced, x);
+    }(std::make_index_sequence<S::rank>{});
+}
+
 // The square root of a sum of squares; where all of these are 0, so is the gradient, as in PyTorch.
 template <class S>
 constexpr auto root_of_sum(symbol<S> x) {
@@ -141,12 +149,26 @@ constexpr auto mean(symbol<S> x, Keep... keep) {
         detail::reduce_axes<Axes...>(x, ir::reduction::sum, detail::share_of_axes<S, Axes...>), x,
         keep...);
 }
-// Each of several equal maxima has the whole gradient.
+// Several equal maxima share the gradient, as in PyTorch's amax.
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
     requires(sizeof...(Axes) > 0)
 constexpr auto max(symbol<S> x, Keep... keep) {
     return detail::kept_or_dropped<Axes...>(detail::reduce_axes<Axes...>(x, ir::reduction::max), x,
                                             keep...);
+}
+
+// Over all axes.
+template <class S>
+constexpr auto sum(symbol<S> x, keepdims_t) {
+    return detail::keep_all_axes(sum(x), x);
+}
+template <class S>
+constexpr auto mean(symbol<S> x, keepdims_t) {
+    return detail::keep_all_axes(mean(x), x);
+}
+template <class S>
+constexpr auto max(symbol<S> x, keepdims_t) {
+    return detail::keep_all_axes(max(x), x);
 }
 
 // For what is no keepdims: fails with a message.
@@ -180,9 +202,9 @@ constexpr auto norm(symbol<S> x, Keep... keep) {
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
-constexpr auto variance(symbol<S> x, [[maybe_unused]] Keep... keep) {
+constexpr auto variance(symbol<S> x, Keep... keep) {
     if constexpr (sizeof...(Axes) == 0) {
-        return mean(square(x - mean(x)));
+        return mean(square(x - mean(x)), keep...);
     } else {
         return mean<Axes...>(square(x - mean<Axes...>(x, keepdims)), keep...);
     }
@@ -193,13 +215,13 @@ constexpr auto standard_deviation(symbol<S> x, Keep... keep) {
 }
 
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
-constexpr auto logsumexp(symbol<S> x, Keep...) {
+constexpr auto logsumexp(symbol<S> x, [[maybe_unused]] Keep... keep) {
     auto const finite = [](auto largest) {
         return stop_gradient(where(isfinite(largest), largest, 0));
     };
     if constexpr (sizeof...(Axes) == 0) {
         auto const centre = finite(max(x));
-        return log(sum(exp(x - centre))) + centre;
+        return log(sum(exp(x - centre), keep...)) + centre;
     } else {
         auto const centre = finite(max<Axes...>(x, keepdims));
         auto const sums = log(sum<Axes...>(exp(x - centre), keepdims)) + centre;
@@ -217,6 +239,10 @@ constexpr auto logsumexp(symbol<S> x, Keep...) {
 template <class S>
 constexpr auto argmax(symbol<S> x) {
     return argmax_channels(reshaped(x, shape<S::count>{}));
+}
+template <class S>
+constexpr auto argmax(symbol<S> x, keepdims_t) {
+    return detail::keep_all_axes(argmax(x), x);
 }
 template <size_t Axis, class S, std::same_as<keepdims_t>... Keep>
 constexpr auto argmax(symbol<S> x, Keep... keep) {

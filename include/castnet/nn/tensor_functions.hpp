@@ -287,6 +287,10 @@ template <class S>
 constexpr symbol<shape<>> prod(symbol<S> x) {
     return reshaped(detail::products_of_rows(reshaped(x, shape<1, S::count>{})), shape<>{});
 }
+template <class S>
+constexpr auto prod(symbol<S> x, keepdims_t) {
+    return detail::keep_all_axes(prod(x), x);
+}
 template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
     requires(sizeof...(Axes) > 0)
 constexpr auto prod(symbol<S> x, Keep... keep) {
