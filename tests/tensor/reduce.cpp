@@ -146,6 +146,52 @@ TEST_CASE("integers of any type are summed in rows of any length") {
                           std::uint32_t, std::int64_t, std::uint64_t>();
 }
 
+namespace {
+
+// Rows with ties, in which each place has the largest or smallest number in turn.
+template <class T, size_t Length>
+void check_integer_extremes() {
+    using limits = std::numeric_limits<T>;
+    tensor<T, shape<3, Length>> x;
+    for (size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = static_cast<T>(i * 7 % 13 + 1);
+    }
+    for (size_t place = 0; place < Length; place += 5) {
+        auto high = x, low = x;
+        high(1, place) = high(1, Length - 1) = limits::max();
+        low(1, place) = low(1, Length - 1) = limits::lowest();
+        CHECK(argmax<1>(high)(1) == place);
+        CHECK(argmin<1>(low)(1) == place);
+        CHECK(argmax(high) == Length + place);
+        CHECK(argmin(low) == Length + place);
+        CHECK(argmax<1>(high + T(0))(1) == place);
+        CHECK(argmax<0>(high)(place) == 1);
+        CHECK(argmin<0>(low)(place) == 1);
+        CHECK(max<0>(high)(place) == limits::max());
+        CHECK(min<0>(low)(place) == limits::lowest());
+        CHECK(castnet::max(high) == limits::max());
+        CHECK(min<1>(low)(1) == limits::lowest());
+    }
+    x = limits::lowest();
+    CHECK(argmax(x) == 0);
+    CHECK(argmin<1>(x)(2) == 0);
+    x = limits::max();
+    CHECK(argmin(x) == 0);
+    CHECK(argmax<1>(x)(2) == 0);
+}
+template <class... T>
+void check_integer_extremes_of() {
+    (..., check_integer_extremes<T, 131>());
+    (..., check_integer_extremes<T, 1203>());
+}
+
+} // namespace
+
+TEST_CASE("integers of any type have extremes in rows of any length") {
+    check_integer_extremes_of<std::int8_t, std::uint8_t, std::int16_t, std::uint32_t,
+                              std::int64_t>();
+}
+
 TEST_CASE("integers are summed in 64 bits, floats in double") {
     using bytes = tensor<std::uint8_t, shape<1000>>;
     static_assert(std::is_same_v<decltype(sum(bytes())), std::uint64_t>);

@@ -104,10 +104,12 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
 // The same on any device, whose kernels write what does not lie on the host.
 template <class T, class S, class Strides, class Device, class X>
 CASTNET_ALWAYS_INLINE void write_on(tensor_view<T, S, Strides, Device> to, X const& x) {
-    if constexpr (is_host<Device>) {
-        write(to, x);
-    } else {
+    if constexpr (!is_host<Device>) {
         Device::write(to, x);
+    } else if constexpr (requires { x.view(); }) {
+        write(to, x.view()); // where compilers see that writing bytes does not move its elements
+    } else {
+        write(to, x);
     }
 }
 

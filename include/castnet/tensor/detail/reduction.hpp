@@ -181,8 +181,9 @@ struct extreme_value {
     using result = T;
     using part = T;
     static constexpr T neutral = worst<Sign, T>(), nan = std::numeric_limits<T>::quiet_NaN();
+    static constexpr bool can_be_nan = std::is_floating_point_v<T>;
     T best[Lanes]; // of numbers
-    lane_number<T> has_nan[Lanes] = {};
+    lane_number<T> has_nan[can_be_nan ? Lanes : 1] = {};
 
     CASTNET_HD extreme_value() {
         for (T& one : best) {
@@ -195,14 +196,16 @@ struct extreme_value {
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             best[j] = better(best[j], x[j]);
-            has_nan[j] = x[j] != x[j] ? 1 : has_nan[j];
+            if constexpr (can_be_nan) {
+                has_nan[j] = x[j] != x[j] ? 1 : has_nan[j];
+            }
         }
     }
     CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4]) {
         for (size_t j = 0; j < Lanes; ++j) {
             T const a = x[0][j], b = x[1][j], c = x[2][j], d = x[3][j];
             best[j] = better(best[j], better(better(a, b), better(c, d)));
-            if constexpr (std::is_floating_point_v<T>) {
+            if constexpr (can_be_nan) {
                 bool const any_nan = __builtin_isunordered(a, b) | __builtin_isunordered(c, d);
                 has_nan[j] = any_nan ? 1 : has_nan[j];
             }
@@ -230,9 +233,13 @@ struct extreme_value {
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_value const& other, size_t k) {
         best[j] = better(best[j], other.best[k]);
-        has_nan[j] |= other.has_nan[k];
+        if constexpr (can_be_nan) {
+            has_nan[j] |= other.has_nan[k];
+        }
     }
-    CASTNET_HD result get(size_t j, size_t) const { return has_nan[j] != 0 ? nan : best[j]; }
+    CASTNET_HD result get(size_t j, size_t) const {
+        return can_be_nan && has_nan[j] != 0 ? nan : best[j];
+    }
 };
 
 // The first place of the extreme value.
@@ -265,6 +272,15 @@ struct extreme_place {
     template <size_t Count, class Run>
     CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
         requires(fills_vector<Count, T> && Count < std::numeric_limits<std::int32_t>::max())
+    {
+        extreme_place other;
+        other.where[0] =
+            static_cast<place>(position + place_in_run<Sign, T, Count>(run, other.best[0]));
+        join(0, other, 0);
+    }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
+        requires(std::integral<T> && !std::same_as<T, bool> && Count >= run_width<T>)
     {
         extreme_place other;
         other.where[0] =

@@ -13,6 +13,7 @@
 #include <castnet/tensor/detail/lanes.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -35,6 +36,18 @@ using length = std::integral_constant<size_t, N>;
 
 // How many vectors of a run are asked for at once.
 inline constexpr size_t run_block = 16;
+
+// Whether any lane of a comparison is true.
+template <class Mask>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool any_lane(Mask const& mask) {
+    using words = cpu::vec<std::int64_t>;
+    words const all = reinterpret_cast<words const&>(mask);
+    std::int64_t any = 0;
+    for (size_t j = 0; j < sizeof(words) / sizeof(std::int64_t); ++j) {
+        any |= all[j];
+    }
+    return any != 0;
+}
 
 // The sum of fewer numbers than fill a vector: in vectors of 16 bytes, or in halves.
 template <size_t Count, class T>

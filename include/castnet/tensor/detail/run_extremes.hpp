@@ -4,6 +4,8 @@
 #include <castnet/tensor/detail/run.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -152,6 +154,46 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
         number = std::numeric_limits<T>::quiet_NaN();
     }
     return static_cast<size_t>(begin + join_lanes<place, width>(first, keep_first));
+}
+
+// The same of whole numbers: block by block, and then in the first block that has the best number.
+// (In vectors of registers' width: g++ computes wider ones number by number.)
+template <int Sign, std::integral T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
+    using stored = cpu::vec<T>;
+    constexpr size_t width = sizeof(stored) / sizeof(T);
+    typedef T vector __attribute__((vector_size(sizeof(stored))));
+    constexpr size_t vectors = std::min(Count / width, run_block), block = vectors * width;
+    constexpr keep_extreme<Sign> improve;
+    auto const read = [&](size_t begin) __attribute__((always_inline)) {
+        return reinterpret_cast<stored const*>(run(length<block>{}, begin));
+    };
+    number = Sign > 0 ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+    size_t where = 0;
+    for (size_t i = 0; i < Count; i += block) { // the last block begins earlier
+        size_t const begin = std::min(i, Count - block);
+        stored const* const x = read(begin);
+        vector best = x[0];
+        for (size_t k = 1; k < vectors; ++k) {
+            vector const next = x[k];
+            improve(best, next);
+        }
+        vector const so_far = vector{} + number;
+        if (any_lane(Sign > 0 ? so_far < best : best < so_far)) {
+            where = begin;
+            for (size_t j = 0; j < width; ++j) {
+                T const next = best[j];
+                improve(number, next);
+            }
+        }
+    }
+    stored const* const x = read(where);
+    size_t k = 0;
+    while (!any_lane(vector{x[k]} == vector{} + number)) {
+        ++k;
+    }
+    T const* const first = reinterpret_cast<T const*>(x + k);
+    return where + k * width + static_cast<size_t>(std::find(first, first + width, number) - first);
 }
 
 } // namespace castnet::detail::inline CASTNET_VECTORS

@@ -26,13 +26,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool has_truth(T const* x) {
     for (size_t k = 0; k < Count / width; ++k) {
         found |= Zero ? vectors[k] == vector{} : vectors[k] != vector{};
     }
-    using words = cpu::vec<std::int64_t>;
-    words const all = reinterpret_cast<words const&>(found);
-    std::int64_t any = 0;
-    for (size_t j = 0; j < sizeof(words) / sizeof(std::int64_t); ++j) {
-        any |= all[j];
-    }
-    bool has = any != 0;
+    bool has = any_lane(found);
     for (size_t j = Count - rest; j < Count; ++j) {
         has |= (x[j] == T(0)) == Zero;
     }
