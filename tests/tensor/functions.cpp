@@ -162,6 +162,56 @@ TEST_CASE_TEMPLATE("NaN and infinities among quantiles", T, float, double) {
     CHECK(median(tensor<T, shape<3>>{infinity, -infinity, T(-0.0)}) == 0);
 }
 
+namespace {
+
+// Long rows, whose quantiles are selected: numbers of which few or nearly all differ, in order or
+// not, and one that is large or NaN.
+template <class T, size_t Length>
+void check_selected_quantiles() {
+    tensor<T, shape<6, Length>> rows;
+    for (size_t i = 0; i < Length; ++i) {
+        rows(0, i) = static_cast<T>(i * 7919 % Length);
+        rows(1, i) = static_cast<T>(i);
+        rows(2, i) = static_cast<T>(Length - i);
+        rows(3, i) = T(5);
+        rows(4, i) = static_cast<T>(i * i % 3);
+        rows(5, i) = static_cast<T>(i == Length / 3 ? 100 : i > Length / 2 ? 1 : 0);
+    }
+    auto const ordered = castnet::sort(rows);
+    for (double const q : {0.0, 0.001, 0.37, 0.5, 0.75, 0.999, 1.0}) {
+        double const place = q * (Length - 1);
+        auto const below = static_cast<size_t>(place);
+        double const fraction = place - static_cast<double>(below);
+        auto const found = quantile<1>(rows, q);
+        for (size_t row = 0; row < 6; ++row) {
+            double const low = static_cast<double>(ordered(row, below));
+            double const high = static_cast<double>(ordered(row, fraction > 0 ? below + 1 : below));
+            CHECK(found(row) == doctest::Approx(low * (1 - fraction) + high * fraction));
+            CHECK(quantile(rows[row], q) == found(row));
+        }
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+        rows(1, Length / 5) = std::numeric_limits<T>::quiet_NaN();
+        rows(2, Length / 7) = std::numeric_limits<T>::infinity();
+        auto const medians = median<1>(rows);
+        CHECK(medians(0) == T(Length - 1) / 2);
+        CHECK(std::isnan(medians(1)));
+        CHECK(std::isfinite(medians(2)));
+        CHECK(quantile<1>(rows, 1)(2) == std::numeric_limits<T>::infinity());
+    }
+}
+
+} // namespace
+
+TEST_CASE("quantiles of many numbers") {
+    check_selected_quantiles<float, 3>();
+    check_selected_quantiles<float, 257>();
+    check_selected_quantiles<float, 5000>();
+    check_selected_quantiles<double, 1001>();
+    check_selected_quantiles<std::int16_t, 1000>();
+    check_selected_quantiles<int, 1000>();
+}
+
 TEST_CASE("covariances") {
     CHECK(is<shape<3, 3>>(cov(m), golden::covariances));
     CHECK(is<shape<3, 3>>(cov(transpose(transpose(m)) * 1), golden::covariances));
@@ -459,6 +509,28 @@ TEST_CASE("order of many numbers of any type") {
     CHECK(array_equal(argsort(falling), tensor<int, shape<100>>::arange(99, -1)));
 }
 
+TEST_CASE("short rows have positions in order, the first of equals first") {
+    tensor<float, shape<19, 3>> x;
+    for (size_t i = 0; i < 19; ++i) {
+        x(i, i % 3) = NAN;
+        x(i, (i + 1) % 3) = -0.0F;
+    }
+    auto const places = argsort(x);
+    auto const [values, indices] = largest<2>(x);
+    for (size_t i = 0; i < 19; ++i) {
+        size_t const one = std::min((i + 1) % 3, (i + 2) % 3);
+        CHECK(places(i, 0) == one);
+        CHECK(places(i, 1) == 3 - one - i % 3);
+        CHECK(places(i, 2) == i % 3);
+        CHECK(indices(i, 0) == i % 3);
+        CHECK(indices(i, 1) == one);
+        CHECK(std::isnan(values(i, 0)));
+    }
+    auto const bytes =
+        evaluate(castnet::remainder(tensor<std::uint8_t, shape<20, 5>>::arange(0, 77), 7));
+    CHECK(array_equal(take_along_axis<1>(bytes, argsort(bytes)), castnet::sort(bytes)));
+}
+
 namespace {
 
 // Rows that fill vectors, and rows that are left.
@@ -518,6 +590,17 @@ TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram an
     tensor<int, shape<4>> const bounds{1, 3, 3, 7};
     CHECK(array_equal(searchsorted(bounds, tensor<int, shape<2, 3>>{{0, 1, 2}, {3, 7, 8}}),
                       tensor<int, shape<2, 3>>{{0, 0, 1}, {1, 3, 4}}));
+    tensor<double, shape<3>> const zeros{-1, 0, 1};
+    CHECK(array_equal(searchsorted(zeros, tensor<float, shape<2>>{-0.0F, 0}),
+                      tensor<int, shape<2>>::ones()));
+    auto const steps = tensor<float, shape<101>>::arange(0, 2);
+    auto const between = tensor<double, shape<205>>::arange(-1);
+    auto const found = searchsorted(steps, between);
+    for (size_t i = 0; i < found.size(); ++i) {
+        CHECK(found(i) == std::min(i / 2, size_t{101}));
+    }
+    CHECK(array_equal(searchsorted(tensor<int, shape<1>>{4}, tensor<int, shape<3>>{3, 4, 5}),
+                      tensor<int, shape<3>>{0, 0, 1}));
     tensor<float, shape<3>> const with_nan{1, 3, NAN};
     CHECK(array_equal(searchsorted(with_nan, tensor<float, shape<3>>{3, NAN, 9}),
                       tensor<int, shape<3>>{1, 2, 2}));
@@ -586,6 +669,20 @@ TEST_CASE("sums of products of many operands by their letters") {
     CHECK(array_equal(of_three, transpose(cube)));
 }
 
+namespace {
+
+// In the order of words, or else of their places.
+template <size_t N>
+void check_permutation() {
+    auto words = tensor<std::uint64_t, shape<N>>::empty();
+    for (size_t i = 0; i < words.size(); ++i) {
+        words(i) = detail::permutation_word(key_of(7), 0, i);
+    }
+    CHECK(array_equal(random_permutation<N>(7), argsort(words)));
+}
+
+} // namespace
+
 TEST_CASE("random numbers depend on seed, stream and position only") {
     using many = tensor<float, shape<10'001>>;
     many const u = random_uniform<float, shape<10'001>>(7, -1, 3);
@@ -601,11 +698,10 @@ TEST_CASE("random numbers depend on seed, stream and position only") {
     CHECK(array_equal(castnet::sort(order), tensor<size_t, shape<1000>>::arange()));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(8)));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(7, 1)));
-    auto words = tensor<std::uint64_t, shape<200'000>>::empty(); // some begin alike
-    for (size_t i = 0; i < words.size(); ++i) {
-        words(i) = detail::permutation_word(key_of(7), 0, i);
-    }
-    CHECK(array_equal(random_permutation<200'000>(7), argsort(words)));
+    check_permutation<1>();
+    check_permutation<1000>();
+    check_permutation<200'000>(); // some words begin alike
+    check_permutation<1'100'000>();
     CHECK_THROWS_AS((void)(random_uniform<float, shape<5>>(7, 1, 0)), error);
     CHECK_THROWS_WITH_AS(
         (void)(random_normal<double, shape<5>>(7, 0, -1)),

@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -44,19 +42,12 @@ auto with_last(std::index_sequence<Axis...>)
 template <class S, size_t Extent>
 using with_last_extent = decltype(with_last<Extent, S>(std::make_index_sequence<S::rank>{}));
 
-// The positions along the last axis, for each row in the order that arrange(first, last, before)
-// makes of them.
-template <class V, class Arrange>
-auto arranged_positions(V const& values, Arrange const& arrange) {
-    constexpr size_t length = V::shape_type::extent[V::shape_type::rank - 1];
-    auto places = tensor<size_t, typename V::shape_type>::empty();
-    for (size_t row = 0; row != V::size(); row += length) {
-        size_t* const first = places.data() + row;
-        auto const* const x = values.data() + row;
-        std::iota(first, first + length, size_t{0});
-        arrange(first, first + length, x);
-    }
-    return places;
+// The key of a number where -0 is 0, and its place: ascending, or of the largest first.
+template <bool LargestFirst, class T>
+placed_key<T> item_at(T number, size_t place) {
+    auto const key = sort_key<T>::of(static_cast<T>(number + T(0)));
+    using key_type = typename sort_key<T>::type;
+    return with_place<T>(LargestFirst ? static_cast<key_type>(~key) : key, place);
 }
 
 } // namespace detail
@@ -71,9 +62,9 @@ auto sort(X const& x) {
     auto* const all = values.data();
     using key = detail::sort_key<typename X::value_type>;
     using key_type = typename key::type;
-    detail::sort_rows<length, key_type>(
+    detail::sort_rows<length, key_type, detail::whole_key<key_type>>(
         S::count / length, [all](size_t row, size_t i) { return key::of(all[row + i]); },
-        [all](size_t row, size_t i, key_type k) { all[row + i] = key::number(k); }, std::less{});
+        [all](size_t row, size_t i, key_type k) { all[row + i] = key::number(k); });
     return values;
 }
 
@@ -87,17 +78,13 @@ auto argsort(X const& x) {
     constexpr size_t length = S::extent[S::rank - 1];
     auto const values = detail::value_on_host(x);
     auto places = tensor<size_t, S>::empty();
-    detail::sort_rows<length, item>(
+    detail::sort_rows<length, item, detail::key_without_place<T>>(
         S::count / length,
         [all = values.data()](size_t row, size_t i) {
-            T const number = static_cast<T>(all[row + i] + T(0)); // -0 is 0
-            return item{detail::sort_key<T>::of(number), static_cast<std::uint32_t>(i)};
+            return detail::item_at<false>(all[row + i], i);
         },
         [all = places.data()](size_t row, size_t i, item const& found) {
-            all[row + i] = found.place;
-        },
-        [](item const& a, item const& b) {
-            return a.key < b.key || (a.key == b.key && a.place < b.place);
+            all[row + i] = detail::place_of(found);
         });
     return places;
 }
@@ -118,20 +105,20 @@ auto largest(X const& x) {
                   "castnet: largest needs at least one element and no more than the last axis has");
     constexpr size_t length = S::extent[S::rank - 1];
     auto const all = detail::value_on_host(x);
-    auto const places =
-        detail::arranged_positions(all, [](size_t* first, size_t* last, auto const* row) {
-            std::partial_sort(first, first + K, last, [row](size_t a, size_t b) {
-                return detail::ascending{}(row[b], row[a]) ||
-                       (!detail::ascending{}(row[a], row[b]) && a < b);
-            });
-        });
     using part = detail::with_last_extent<S, K>;
     largest_values<tensor<T, part>, tensor<size_t, part>> found;
+    detail::buffer<detail::placed_key<T>, length> room;
+    auto* const items = room.data();
     for (size_t row = 0; row != S::count / length; ++row) {
+        T const* const numbers = all.data() + row * length;
+        for (size_t i = 0; i != length; ++i) {
+            items[i] = detail::item_at<true>(numbers[i], i);
+        }
+        std::partial_sort(items, items + K, items + length);
         for (size_t k = 0; k != K; ++k) {
-            size_t const place = places.data()[row * length + k];
+            size_t const place = detail::place_of(items[k]);
             found.indices.data()[row * K + k] = place;
-            found.values.data()[row * K + k] = all.data()[row * length + place];
+            found.values.data()[row * K + k] = numbers[place];
         }
     }
     return found;
@@ -176,6 +163,27 @@ auto unique(X const& x) {
         std::vector<typename X::value_type>(values.begin(), values.end()));
 }
 
+namespace detail {
+
+// value(i) for the places i where `chosen` is not 0, without a jump for each.
+template <class Chosen, class Value>
+auto selected(Chosen const* chosen, size_t count, Value const& value) {
+    size_t many = 0;
+    for (size_t i = 0; i != count; ++i) {
+        many += chosen[i] != 0 ? 1 : 0;
+    }
+    std::vector<decltype(value(0))> found(many + 1);
+    auto* next = found.data();
+    for (size_t i = 0; i != count; ++i) {
+        *next = value(i);
+        next += chosen[i] != 0 ? 1 : 0;
+    }
+    found.pop_back();
+    return found;
+}
+
+} // namespace detail
+
 // The places of the elements that are not 0, in row-major order: numbers in a vector, else an index
 // for each axis (numpy.argwhere, torch.nonzero).
 template <TensorExpression X>
@@ -183,20 +191,18 @@ auto nonzero(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: nonzero: a tensor of rank 0 has no places");
     auto const values = detail::value_on_host(x);
-    std::vector<std::conditional_t<S::rank == 1, size_t, std::array<size_t, S::rank>>> places;
-    for (size_t i = 0; i != values.size(); ++i) {
-        if (values.data()[i] != 0) {
-            if constexpr (S::rank == 1) {
-                places.push_back(i);
-            } else {
-                auto& place = places.emplace_back();
-                for (size_t axis = 0; axis != S::rank; ++axis) {
-                    place[axis] = i / row_major<S>::step[axis] % S::extent[axis];
-                }
+    auto const found = detail::selected(values.data(), S::count, [](size_t i) { return i; });
+    if constexpr (S::rank == 1) {
+        return found;
+    } else {
+        std::vector<std::array<size_t, S::rank>> places(found.size());
+        for (size_t i = 0; i != found.size(); ++i) {
+            for (size_t axis = 0; axis != S::rank; ++axis) {
+                places[i][axis] = found[i] / row_major<S>::step[axis] % S::extent[axis];
             }
         }
+        return places;
     }
-    return places;
 }
 
 // The elements where a mask, which is broadcast to the shape of x, is not 0, in row-major order:
@@ -207,13 +213,8 @@ auto masked_select(X const& x, Mask const& mask) {
     auto const values = detail::value_on_host(x);
     auto chosen = tensor<typename Mask::value_type, S>::empty();
     chosen = detail::value_on_host(mask);
-    std::vector<typename X::value_type> selected;
-    for (size_t i = 0; i != values.size(); ++i) {
-        if (chosen.data()[i] != 0) {
-            selected.push_back(values.data()[i]);
-        }
-    }
-    return selected;
+    return detail::selected(chosen.data(), S::count,
+                            [from = values.data()](size_t i) { return from[i]; });
 }
 
 namespace detail {
@@ -260,6 +261,32 @@ CASTNET_HD constexpr size_t lower_bound(T const* sorted, size_t count, T x) {
     return first;
 }
 
+// The same of several keys at once, so that none waits for what the others read, without jumps.
+template <size_t Several, class Key>
+void lower_bounds(Key const* sorted, size_t count, Key const* keys, size_t* places) {
+    size_t first[Several] = {};
+    for (; count > 1; count -= count / 2) {
+        size_t const half = count / 2;
+        for (size_t i = 0; i != Several; ++i) {
+            first[i] += half & (0 - size_t{sorted[first[i] + half - 1] < keys[i]});
+        }
+    }
+    for (size_t i = 0; i != Several; ++i) {
+        places[i] = first[i] + size_t{count > 0 && sorted[first[i]] < keys[i]};
+    }
+}
+
+// The keys (sort.hpp) of elements as numbers of T, where -0 is 0.
+template <class T, class X>
+auto keys_of(X const& x) {
+    tensor<T, typename X::shape_type> const values(x);
+    auto keys = tensor<typename sort_key<T>::type, typename X::shape_type>::empty();
+    for (size_t i = 0; i != X::size(); ++i) {
+        keys.data()[i] = sort_key<T>::of(static_cast<T>(values.data()[i] + T(0)));
+    }
+    return keys;
+}
+
 } // namespace detail
 
 // How many elements lie in each of Bins bins of equal width from low to high, which belongs to the
@@ -287,11 +314,16 @@ auto searchsorted(V const& sorted, X const& x) {
     using T = detail::common_value_t<V, X>;
     static_assert(detail::is_vector<typename V::shape_type>,
                   "castnet: searchsorted searches in a vector: a tensor of one axis");
-    tensor<T, typename V::shape_type> const in(sorted);
-    tensor<T, typename X::shape_type> const values(x);
+    auto const in = detail::keys_of<T>(sorted);
+    auto const keys = detail::keys_of<T>(x);
     auto places = tensor<size_t, typename X::shape_type>::empty();
-    for (size_t i = 0; i != values.size(); ++i) {
-        places.data()[i] = detail::lower_bound(in.data(), in.size(), values.data()[i]);
+    constexpr size_t several = 8, rest = X::size() % several;
+    for (size_t i = 0; i != X::size() - rest; i += several) {
+        detail::lower_bounds<several>(in.data(), in.size(), keys.data() + i, places.data() + i);
+    }
+    if constexpr (rest > 0) {
+        size_t const i = X::size() - rest;
+        detail::lower_bounds<rest>(in.data(), in.size(), keys.data() + i, places.data() + i);
     }
     return places;
 }

@@ -158,32 +158,41 @@ tensor<T, S, Device> random_normal(std::uint64_t seed, T mean = T(0), T deviatio
 template <size_t N, class Device = device::cpu>
     requires(detail::is_host<Device>)
 tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t stream = 0) {
-    auto words = tensor<std::uint64_t, shape<N>>::empty();
+    auto const word = [key = key_of(seed), stream](size_t i) {
+        return detail::permutation_word(key, stream, i);
+    };
+    // Few words agree in their first bits, by which positions are sorted first.
+    constexpr size_t bits = 10, digits = N <= 1024 ? 1 : N <= 1024 * 1024 ? 2 : 3;
+    using item = detail::placed_key<std::uint32_t>;
+    detail::buffer<item, N> room;
+    item* const items = room.data();
     for (size_t i = 0; i != N; ++i) {
-        words.data()[i] = detail::permutation_word(key_of(seed), stream, i);
+        items[i] = detail::with_place<std::uint32_t>(static_cast<std::uint32_t>(word(i) >> 32), i);
+    }
+    {
+        detail::buffer<item, N> other;
+        detail::sort_by_digits<detail::key_without_place<std::uint32_t>, digits, bits>(
+            items, other.data(), std::uint32_t{N});
+    }
+    auto const comes_before_by_words = [word](item a, item b) __attribute__((noinline)) {
+        auto const first = word(detail::place_of(a)), second = word(detail::place_of(b));
+        return first < second || (first == second && a < b);
+    };
+    auto const comes_before = [&](item a, item b) {
+        return a >> 32 != b >> 32 ? a < b : comes_before_by_words(a, b);
+    };
+    for (size_t i = 0; i != N; ++i) {
+        item const next = items[i];
+        size_t at = i;
+        for (; at > 0 && comes_before(next, items[at - 1]); --at) {
+            items[at] = items[at - 1];
+        }
+        items[at] = next;
     }
     auto order = tensor<size_t, shape<N>>::empty();
-    auto const* const word = words.data();
-    size_t* const place = order.data();
-    std::uint32_t last = 0;
-    // By the first halves of words; few of these are equal, and only they need the others.
-    using item = detail::placed_key<std::uint32_t>;
-    detail::sort_rows<N, item>(
-        1,
-        [word](size_t, size_t i) {
-            return item{static_cast<std::uint32_t>(word[i] >> 32), static_cast<std::uint32_t>(i)};
-        },
-        [word, place, &last](size_t, size_t i, item const& next) {
-            size_t at = i;
-            for (; at > 0 && next.key == last && word[place[at - 1]] > word[next.place]; --at) {
-                place[at] = place[at - 1];
-            }
-            place[at] = next.place;
-            last = next.key;
-        },
-        [](item const& a, item const& b) {
-            return a.key < b.key || (a.key == b.key && a.place < b.place);
-        });
+    for (size_t i = 0; i != N; ++i) {
+        order.data()[i] = detail::place_of(items[i]);
+    }
     return order;
 }
 

@@ -6,18 +6,19 @@
 #include <castnet/core/float_bits.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/tensor/detail/buffer.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
-// Numbers as unsigned keys in the same order: NaN is the largest.
+// Numbers as unsigned keys in the same order: NaN is the largest. (Without jumps, so that loops
+// compute them in vectors.)
 template <class T>
 struct sort_key {
     static_assert(sizeof(T) <= 8,
@@ -26,12 +27,17 @@ struct sort_key {
         sizeof(T) == 1, std::uint8_t,
         std::conditional_t<sizeof(T) == 2, std::uint16_t,
                            std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-    static constexpr type sign = static_cast<type>(type{1} << (8 * sizeof(T) - 1));
+    static constexpr int last = 8 * sizeof(T) - 1;
+    static constexpr type sign = static_cast<type>(type{1} << last);
 
     static type of(T x) {
         if constexpr (std::is_floating_point_v<T>) {
-            type const bits = std::bit_cast<type>(x == x ? x : std::numeric_limits<T>::quiet_NaN());
-            return (bits & sign) != 0 ? ~bits : bits | sign;
+            using limits = std::numeric_limits<T>;
+            constexpr auto infinity = std::bit_cast<type>(limits::infinity());
+            constexpr auto nan = std::bit_cast<type>(limits::quiet_NaN());
+            auto const given = std::bit_cast<type>(x);
+            type const bits = (given & ~sign) > infinity ? nan : given;
+            return bits ^ (sign | (0 - (bits >> last))); // all bits of negative ones
         } else if constexpr (std::is_signed_v<T>) {
             return static_cast<type>(static_cast<type>(x) ^ sign);
         } else {
@@ -40,7 +46,7 @@ struct sort_key {
     }
     static T number(type key) {
         if constexpr (std::is_floating_point_v<T>) {
-            return std::bit_cast<T>((key & sign) != 0 ? key ^ sign : ~key);
+            return std::bit_cast<T>(key ^ (sign | ((key >> last) - 1)));
         } else if constexpr (std::is_signed_v<T>) {
             return static_cast<T>(static_cast<type>(key ^ sign));
         } else {
@@ -49,38 +55,73 @@ struct sort_key {
     }
 };
 
-// A number with its place, in the order of the numbers.
+// The key of a number and its place, ordered by both: one integer where that has room for them.
 template <class T>
-struct placed_key {
+struct long_placed_key {
     typename sort_key<T>::type key;
     std::uint32_t place;
+
+    friend bool operator<(long_placed_key const& a, long_placed_key const& b) {
+        return a.key < b.key || (a.key == b.key && a.place < b.place);
+    }
+};
+template <class T>
+using placed_key =
+    std::conditional_t<sizeof(T) <= sizeof(std::uint32_t), std::uint64_t, long_placed_key<T>>;
+
+template <class T>
+placed_key<T> with_place(typename sort_key<T>::type key, size_t place) {
+    if constexpr (std::is_integral_v<placed_key<T>>) {
+        return std::uint64_t{key} << 32 | place;
+    } else {
+        return {key, static_cast<std::uint32_t>(place)};
+    }
+}
+template <class Item>
+size_t place_of(Item const& item) {
+    if constexpr (std::is_integral_v<Item>) {
+        return static_cast<std::uint32_t>(item);
+    } else {
+        return item.place;
+    }
+}
+
+// Where a sort looks at items: the bits of an integer, or those of a placed key that are its own.
+template <class Key>
+struct whole_key {
+    static constexpr size_t bits = 8 * sizeof(Key);
+    static size_t digit(Key key, size_t from, size_t values) {
+        return static_cast<size_t>(key >> from) % values;
+    }
+};
+template <class T>
+struct key_without_place {
+    static constexpr size_t bits = 8 * sizeof(T);
+    static size_t digit(placed_key<T> const& item, size_t from, size_t values) {
+        if constexpr (std::is_integral_v<placed_key<T>>) {
+            return static_cast<size_t>(item >> (32 + from)) % values;
+        } else {
+            return static_cast<size_t>(item.key >> from) % values;
+        }
+    }
 };
 
-template <class Key>
-Key sorted_by(Key key) {
-    return key;
-}
-template <class T>
-auto sorted_by(placed_key<T> const& item) {
-    return item.key;
-}
-
-// Sorts items by the digits of their keys; equal ones stay in their order. `other` has room for as
-// many.
-template <class Item>
+// Sorts items by the digits of their keys, of so many bits each, the last of them first; equal ones
+// stay in their order. `other` has room for as many.
+template <class Keys, size_t Digits = Keys::bits / 8, size_t Bits = 8, class Item>
 void sort_by_digits(Item* items, Item* other, std::uint32_t count) {
-    constexpr size_t digits = sizeof(sorted_by(*items)), values = 256;
+    constexpr size_t values = size_t{1} << Bits;
     auto const digit = [](Item const& item, size_t d) {
-        return static_cast<size_t>(sorted_by(item) >> (8 * d)) % values;
+        return Keys::digit(item, Keys::bits - (Digits - d) * Bits, values);
     };
-    std::uint32_t counts[digits][values] = {};
+    std::uint32_t counts[Digits][values] = {};
     for (size_t i = 0; i != count; ++i) {
-        for (size_t d = 0; d != digits; ++d) {
+        for (size_t d = 0; d != Digits; ++d) {
             ++counts[d][digit(items[i], d)];
         }
     }
     Item* from = items;
-    for (size_t d = 0; d != digits; ++d) {
+    for (size_t d = 0; d != Digits; ++d) {
         if (counts[d][digit(from[0], d)] == count) {
             continue; // one digit for all
         }
@@ -98,9 +139,53 @@ void sort_by_digits(Item* items, Item* other, std::uint32_t count) {
     }
 }
 
+// The key with `place` others before it in ascending order; the keys are moved. Bounds that are
+// likely to have it between them come from a sample, and nothing jumps by what a single key is.
+template <class Key>
+Key key_at(Key* keys, std::uint32_t count, std::uint32_t place) {
+    constexpr std::uint32_t few = 64, margin = 8;
+    for (bool narrows = true; narrows && count > 4 * few;) {
+        Key sample[few];
+        for (std::uint32_t i = 0; i != few; ++i) {
+            sample[i] = keys[std::uint64_t{i} * count / few];
+        }
+        std::sort(sample, sample + few);
+        auto const rank = static_cast<std::uint32_t>(std::uint64_t{place} * few / count);
+        Key low = sample[rank < margin ? 0 : rank - margin];
+        Key high = sample[std::min(rank + margin, few - 1)];
+        std::uint32_t below = 0, up_to = 0;
+        for (size_t i = 0; i != count; ++i) {
+            below += keys[i] < low ? 1 : 0;
+            up_to += keys[i] <= high ? 1 : 0;
+        }
+        if (place < below) {
+            high = static_cast<Key>(low - 1);
+            low = 0;
+        } else if (place >= up_to) {
+            low = static_cast<Key>(high + 1);
+            high = std::numeric_limits<Key>::max();
+            place -= up_to;
+        } else if (low == high) {
+            return low;
+        } else {
+            place -= below;
+        }
+        std::uint32_t kept = 0;
+        for (size_t i = 0; i != count; ++i) {
+            Key const key = keys[i];
+            keys[kept] = key;
+            kept += static_cast<Key>(key - low) <= static_cast<Key>(high - low) ? 1 : 0;
+        }
+        narrows = kept < count / 2;
+        count = kept;
+    }
+    std::nth_element(keys, keys + place, keys + count);
+    return keys[place];
+}
+
 // The fewest items for which this takes less time than comparisons.
-template <class Item>
-inline constexpr size_t least_by_digits = 12 * sizeof(sorted_by(Item{}));
+template <class Keys>
+inline constexpr size_t least_by_digits = 12 * (Keys::bits / 8);
 
 // Sorts rows of Length keys, key i of each in keys[i], by Batcher's merge exchange (Knuth, The Art
 // of Computer Programming 3, algorithm 5.2.2M): which keys it compares does not depend on them.
@@ -133,9 +218,10 @@ template <class Key>
 inline constexpr size_t most_side_by_side =
     sizeof(Key) < sizeof(double) || elementary::Vectorized<double> ? 256 : 0;
 
-// Sorts rows of Length items: read(i) gives that of element i, write(i, item) takes it back.
-template <size_t Length, class Item, class Read, class Write, class Before>
-void sort_rows(size_t rows, Read const& read, Write const& write, Before const& before) {
+// Sorts rows of Length items: read(row, i) gives that of element i in the row that begins there,
+// write(row, i, item) takes it back.
+template <size_t Length, class Item, class Keys, class Read, class Write>
+void sort_rows(size_t rows, Read const& read, Write const& write) {
     static_assert(Length <= std::numeric_limits<std::uint32_t>::max());
     size_t begin = 0;
     if constexpr (std::is_unsigned_v<Item> && Length > 1 && Length <= most_side_by_side<Item>) {
@@ -156,17 +242,18 @@ void sort_rows(size_t rows, Read const& read, Write const& write, Before const& 
             }
         }
     }
-    constexpr bool by_digits = Length >= least_by_digits<Item>;
-    auto const items = std::make_unique_for_overwrite<Item[]>(Length);
-    auto const other = std::make_unique_for_overwrite<Item[]>(by_digits ? Length : 0);
-    for (size_t first = begin; first != rows * Length; first += Length) {
+    constexpr bool by_digits = Length >= least_by_digits<Keys>;
+    buffer<Item, Length> row;
+    buffer<Item, by_digits ? Length : 1> other;
+    Item* const items = row.data();
+    for (size_t first = begin; first < rows * Length; first += Length) {
         for (size_t i = 0; i != Length; ++i) {
             items[i] = read(first, i);
         }
         if constexpr (by_digits) {
-            sort_by_digits(items.get(), other.get(), std::uint32_t{Length});
+            sort_by_digits<Keys>(items, other.data(), std::uint32_t{Length});
         } else {
-            std::sort(items.get(), items.get() + Length, before);
+            std::sort(items, items + Length);
         }
         for (size_t i = 0; i != Length; ++i) {
             write(first, i, items[i]);
