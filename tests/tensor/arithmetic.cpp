@@ -331,3 +331,40 @@ TEST_CASE("close and equal") {
     CHECK_FALSE(allclose(matrix::full(NAN), NAN));
     CHECK_FALSE(array_equal(matrix::full(NAN), NAN));
 }
+
+namespace {
+
+template <class T>
+void check_chosen_integers() {
+    using limits = std::numeric_limits<T>;
+    auto const low = tensor<T, shape<70>>::full(limits::lowest());
+    auto const high = tensor<T, shape<70>>::full(limits::max());
+    auto const even = tensor<int, shape<70>>::arange();
+    tensor<T, shape<70>> const chosen = where(castnet::remainder(even, 2) == 0, low, high);
+    for (size_t i = 0; i < 70; ++i) {
+        CHECK(chosen(i) == (i % 2 == 0 ? limits::lowest() : limits::max()));
+    }
+}
+
+} // namespace
+
+TEST_CASE("integers of any type are chosen by conditions") {
+    check_chosen_integers<std::int8_t>();
+    check_chosen_integers<std::uint8_t>();
+    check_chosen_integers<std::int16_t>();
+    check_chosen_integers<int>();
+    check_chosen_integers<std::uint64_t>();
+    tensor<bool, shape<2>> const flags{true, false};
+    CHECK(array_equal(where(flags, flags, 1), tensor<int, shape<2>>{1, 1}));
+}
+
+TEST_CASE("bytes are made of numbers of other types") {
+    auto const numbers = tensor<float, shape<3, 100>>::arange(0, 0.8F);
+    tensor<std::uint8_t, shape<3, 100>> const bytes = numbers;
+    tensor<std::int8_t, shape<3, 100>> smaller;
+    smaller = numbers / 2;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        CHECK(bytes.data()[i] == static_cast<std::uint8_t>(numbers.data()[i]));
+        CHECK(smaller.data()[i] == static_cast<std::int8_t>(numbers.data()[i] / 2));
+    }
+}

@@ -9,12 +9,17 @@
 namespace castnet {
 
 // yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
-// constant, and a condition as a number, into branches that multiply or add apart, and a loop with
-// such branches stays scalar.
+// constant, and a condition as a number, into branches that multiply or add apart, or that read one
+// of two numbers in memory, and a loop with such branches stays scalar.
 template <class T>
 CASTNET_HD constexpr T select(bool condition, T yes, T no) {
 #ifndef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        using bits = std::make_unsigned_t<T>;
+        auto const mask = static_cast<bits>(0U - bits{condition});
+        return static_cast<T>((static_cast<bits>(yes) & mask) |
+                              (static_cast<bits>(no) & static_cast<bits>(~mask)));
+    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         bits const mask = -static_cast<bits>(condition);
         return __builtin_bit_cast(T, (__builtin_bit_cast(bits, yes) & mask) |
