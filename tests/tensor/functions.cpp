@@ -452,6 +452,12 @@ TEST_CASE("order along the last axis") {
     CHECK(castnet::masked_select(few, few[0] < 0).empty());
     auto const different = castnet::unique(tensor<float, shape<5>>{NAN, 1, -NAN, 1, NAN});
     CHECK((different.size() == 2 && different[0] == 1 && std::isnan(different[1])));
+    auto const rows = random_normal<float, shape<7, 33>>(1); // more than are added up at once
+    auto const sums = cumsum(rows);
+    for (size_t row = 0; row < 7; ++row) {
+        CHECK(array_equal(sums[row], cumsum(rows[row])));
+        CHECK(sums(row, 32) == doctest::Approx(sum(rows[row])));
+    }
     static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,
                                  std::uint64_t>);
 }

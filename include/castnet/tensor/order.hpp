@@ -124,6 +124,23 @@ auto largest(X const& x) {
     return found;
 }
 
+namespace detail {
+
+// Of several rows at once, since each addition waits for the one before in its row.
+template <size_t Length, size_t Rows, class T>
+void sums_so_far(T const* numbers, sum_result<T>* sums) {
+    sum_accumulator<T> total[Rows] = {};
+    for (size_t i = 0; i != Length; ++i) {
+        for (size_t row = 0; row != Rows; ++row) {
+            size_t const at = row * Length + i;
+            total[row] += static_cast<sum_accumulator<T>>(numbers[at]);
+            sums[at] = static_cast<sum_result<T>>(total[row]);
+        }
+    }
+}
+
+} // namespace detail
+
 // The sums of the elements so far in each row; of integers 64 bits wide.
 template <TensorExpression X>
 auto cumsum(X const& x) {
@@ -133,12 +150,14 @@ auto cumsum(X const& x) {
     constexpr size_t length = S::extent[S::rank - 1];
     auto const values = detail::value_on_host(x);
     auto sums = tensor<detail::sum_result<T>, S>::empty();
-    for (size_t row = 0; row != S::count; row += length) {
-        detail::sum_accumulator<T> total{};
-        for (size_t i = row; i != row + length; ++i) {
-            total += static_cast<detail::sum_accumulator<T>>(values.data()[i]);
-            sums.data()[i] = static_cast<detail::sum_result<T>>(total);
-        }
+    constexpr size_t rows = S::count / length, several = std::min(rows, size_t{4});
+    size_t row = 0;
+    for (; row != rows - rows % several; row += several) {
+        detail::sums_so_far<length, several>(values.data() + row * length,
+                                             sums.data() + row * length);
+    }
+    for (; row < rows; ++row) {
+        detail::sums_so_far<length, 1>(values.data() + row * length, sums.data() + row * length);
     }
     return sums;
 }
