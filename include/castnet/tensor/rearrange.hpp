@@ -79,14 +79,19 @@ auto take_along_axis(X const& x, Ids const& ids) {
                   "castnet: take_along_axis is for tensors of the host: copy them, with "
                   "to<device::cpu>(x)");
     constexpr size_t extent = S::extent[Axis], inner = row_major<S>::step[Axis];
-    constexpr size_t outer = inner * Chosen::extent[Axis];
-    auto const values = evaluate(x);
-    auto const places = evaluate(ids);
+    constexpr size_t chosen = Chosen::extent[Axis] * inner; // of each part of the axes before
+    using detail::factor, detail::factor_order;
+    auto const values = factor<typename X::value_type, factor_order::rows>(x);
+    auto const places = factor<typename Ids::value_type, factor_order::rows>(ids);
     detail::check_ids<extent>(places.data(), places.size());
     auto found = tensor<typename X::value_type, Chosen>::empty();
-    for (size_t i = 0; i != found.size(); ++i) {
-        size_t const place = i / outer * extent + static_cast<size_t>(places.data()[i]);
-        found.data()[i] = values.data()[place * inner + i % inner];
+    for (size_t part = 0; part != found.size() / chosen; ++part) {
+        auto const* const from = values.data() + part * extent * inner;
+        auto const* const at = places.data() + part * chosen;
+        auto* const to = found.data() + part * chosen;
+        for (size_t i = 0; i != chosen; ++i) {
+            to[i] = from[static_cast<size_t>(at[i]) * inner + i % inner];
+        }
     }
     return found;
 }

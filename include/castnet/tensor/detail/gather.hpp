@@ -34,7 +34,11 @@ struct chosen {
 
 template <size_t Extent, class Id>
 void check_ids(Id const* ids, size_t count) {
+    size_t beyond = 0;
     for (size_t i = 0; i != count; ++i) {
+        beyond += static_cast<size_t>(ids[i]) >= Extent ? 1 : 0;
+    }
+    for (size_t i = 0; beyond != 0 && i != count; ++i) {
         if (static_cast<size_t>(ids[i]) >= Extent) {
             throw error({"castnet: take: id ", static_cast<long long>(ids[i]), " at place ", i,
                          " is out of range: the axis has ", Extent, " positions"});
@@ -69,7 +73,12 @@ T* copy_places(T const* from, Place const& place, T* to) {
         store<false, Extent>(to, [&](size_t i) { return from[place(i)]; });
     } else {
         for (size_t i = 0; i != Extent; ++i) {
-            std::copy_n(from + place(i) * Inner, Inner, to + i * Inner);
+            T const* const at = from + place(i) * Inner;
+            if constexpr (Inner <= 16) { // for which g++ calls memmove
+                store_block<Inner>(to + i * Inner, [at](size_t j) { return at[j]; }, 0);
+            } else {
+                std::copy_n(at, Inner, to + i * Inner);
+            }
         }
     }
     return to + Extent * Inner;
