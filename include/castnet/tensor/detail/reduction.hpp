@@ -231,6 +231,12 @@ struct extreme_value {
             has_nan[j] = other[j] != other[j] ? 1 : 0;
         }
     }
+    template <size_t Count, class Rows>
+    CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
+        requires(std::integral<T> && !std::same_as<T, bool> && Lanes % run_width<T> == 0)
+    {
+        extremes_of_columns<Sign, T, Count, Lanes>(rows, best);
+    }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_value const& other, size_t k) {
         best[j] = better(best[j], other.best[k]);
         if constexpr (can_be_nan) {

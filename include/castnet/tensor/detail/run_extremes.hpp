@@ -94,6 +94,30 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
     std::memcpy(others, other, sizeof other);
 }
 
+// The same of whole numbers, of Lanes columns. (In vectors of registers' width: g++ computes wider
+// ones number by number.)
+template <int Sign, std::integral T, size_t Count, size_t Lanes, class Rows>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers) {
+    using stored = cpu::vec<T>;
+    typedef T vector __attribute__((vector_size(sizeof(stored))));
+    constexpr size_t vectors = Lanes * sizeof(T) / sizeof(stored);
+    constexpr keep_extreme<Sign> improve;
+    vector best[vectors];
+    CASTNET_UNROLL
+    for (size_t k = 0; k < vectors; ++k) {
+        best[k] = vector{} + numbers[0];
+    }
+    for (size_t i = 0; i != Count; ++i) {
+        stored const* const x = reinterpret_cast<stored const*>(rows(i));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < vectors; ++k) {
+            vector const next = x[k];
+            improve(best[k], next);
+        }
+    }
+    std::memcpy(numbers, best, sizeof best);
+}
+
 // The first place of the largest (Sign 1) or smallest (Sign -1) number, or of the first NaN. Each
 // lane keeps the best number and in which part of the run it is; only that part is searched.
 template <int Sign, InVectors T, size_t Count, class Run>
