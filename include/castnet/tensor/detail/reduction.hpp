@@ -221,6 +221,12 @@ struct extreme_value {
         best[0] = better(best[0], number);
         has_nan[0] = any_nan ? 1 : has_nan[0];
     }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
+        requires(std::integral<T> && !std::same_as<T, bool> && Count >= 4 * run_width<T>)
+    {
+        best[0] = better(best[0], extreme_of_run<Sign, T, Count>(run));
+    }
     template <size_t Count, class Rows>
     CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
         requires fills_vectors<Lanes, T>

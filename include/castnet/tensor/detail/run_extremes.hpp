@@ -69,6 +69,32 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, keep_common_bits{}) == 0;
 }
 
+// The same of whole numbers. (In vectors of registers' width: g++ computes wider ones number by
+// number.)
+template <int Sign, std::integral T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
+    using stored = cpu::vec<T>;
+    constexpr size_t width = sizeof(stored) / sizeof(T);
+    constexpr size_t vectors = std::min(Count / width, run_block), block = vectors * width;
+    typedef T vector __attribute__((vector_size(sizeof(stored))));
+    constexpr keep_extreme<Sign> improve;
+    vector best = *reinterpret_cast<stored const*>(run(length<width>{}, 0));
+    for (size_t i = 0; i < Count; i += block) { // the last block begins earlier
+        stored const* const x =
+            reinterpret_cast<stored const*>(run(length<block>{}, std::min(i, Count - block)));
+        for (size_t k = 0; k < vectors; ++k) {
+            vector const next = x[k];
+            improve(best, next);
+        }
+    }
+    T number = best[0];
+    for (size_t j = 1; j < width; ++j) {
+        T const next = best[j];
+        improve(number, next);
+    }
+    return number;
+}
+
 // The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
 // there until it is called again. What is not a number is NaN in `others`.
 template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows>

@@ -6,6 +6,7 @@
 #include <castnet/core/float_bits.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/tensor/detail/buffer.hpp>
 
 #include <algorithm>
@@ -212,11 +213,13 @@ CASTNET_WIDE_VECTORS void sort_side_by_side(Vector* keys) {
     }
 }
 
-// The most keys in a row for which this takes less time than digits; none where processors do not
-// compare such keys in vectors.
-template <class Key>
+// The most items in a row for which this takes less time than digits, which are fewer where items
+// have places, too; none where processors do not compare such items in vectors.
+template <class Item, class Keys = whole_key<Item>>
 inline constexpr size_t most_side_by_side =
-    sizeof(Key) < sizeof(double) || elementary::Vectorized<double> ? 256 : 0;
+    sizeof(Item) == sizeof(double) && !elementary::Vectorized<double> ? 0
+    : Keys::bits == 8 * sizeof(Item)                                  ? 256
+                                     : (Keys::bits > 8 ? 2 : 1) * cpu::vector_bytes;
 
 // Sorts rows of Length items: read(row, i) gives that of element i in the row that begins there,
 // write(row, i, item) takes it back.
@@ -224,7 +227,8 @@ template <size_t Length, class Item, class Keys, class Read, class Write>
 void sort_rows(size_t rows, Read const& read, Write const& write) {
     static_assert(Length <= std::numeric_limits<std::uint32_t>::max());
     size_t begin = 0;
-    if constexpr (std::is_unsigned_v<Item> && Length > 1 && Length <= most_side_by_side<Item>) {
+    if constexpr (std::is_unsigned_v<Item> && Length > 1 &&
+                  Length <= most_side_by_side<Item, Keys>) {
         typedef Item vector __attribute__((vector_size(64)));
         constexpr size_t lanes = sizeof(vector) / sizeof(Item);
         vector keys[Length];
