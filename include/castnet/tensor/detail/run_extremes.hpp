@@ -11,37 +11,53 @@
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
+// A vector of a run in registers: g++ compares wider ones number by number.
+template <class T>
+struct in_registers {
+    using stored = cpu::vec<T>;
+    typedef T type __attribute__((vector_size(sizeof(stored))));
+    using mask = decltype(type{} == type{});
+    static constexpr size_t parts = 64 / sizeof(stored);
+};
+
 // Improves two vectors by Count others, in a loop over four, as sum_of_block does. `numbers` keeps
 // which lanes have had no NaN.
-template <int Sign, size_t Count, InVectors T, class Vector, class Mask>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void improve_by(T const* from, Vector (&best)[2],
-                                                           Mask& numbers) {
-    using stored = typename lanes<T, run_width<T>>::stored;
+template <int Sign, size_t Count, InVectors T, class Part, class Mask, size_t Parts>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void improve_by(T const* from, Part (&best)[2][Parts],
+                                                           Mask (&numbers)[Parts]) {
+    using stored = typename in_registers<T>::stored;
     stored const* const x = reinterpret_cast<stored const*>(from);
     constexpr keep_extreme<Sign> improve;
     constexpr size_t looped = Count / 4 * 4;
     if constexpr (looped > 0) {
-        size_t end = looped;
+        size_t end = looped * Parts;
         CASTNET_OPAQUE(end);
-        for (size_t i = 0; i != end; i += 4) {
-            Vector a = x[i], b = x[i + 1], c = x[i + 2], d = x[i + 3];
-            CASTNET_OPAQUE_VECTOR(a);
-            CASTNET_OPAQUE_VECTOR(b);
-            CASTNET_OPAQUE_VECTOR(c);
-            CASTNET_OPAQUE_VECTOR(d);
-            improve(best[0], a);
-            improve(best[1], b);
-            improve(best[0], c);
-            improve(best[1], d);
-            numbers &= (a == a) & (b == b) & (c == c) & (d == d);
+        for (size_t i = 0; i != end; i += 4 * Parts) {
+            CASTNET_UNROLL
+            for (size_t p = 0; p < Parts; ++p) {
+                Part a = x[i + p], b = x[i + Parts + p];
+                Part c = x[i + 2 * Parts + p], d = x[i + 3 * Parts + p];
+                CASTNET_OPAQUE_VECTOR(a);
+                CASTNET_OPAQUE_VECTOR(b);
+                CASTNET_OPAQUE_VECTOR(c);
+                CASTNET_OPAQUE_VECTOR(d);
+                improve(best[0][p], a);
+                improve(best[1][p], b);
+                improve(best[0][p], c);
+                improve(best[1][p], d);
+                numbers[p] &= (a == a) & (b == b) & (c == c) & (d == d);
+            }
         }
     }
     CASTNET_UNROLL
     for (size_t k = looped; k < Count; ++k) {
-        Vector a = x[k];
-        CASTNET_OPAQUE_VECTOR(a);
-        improve(best[k % 2], a);
-        numbers &= a == a;
+        CASTNET_UNROLL
+        for (size_t p = 0; p < Parts; ++p) {
+            Part a = x[k * Parts + p];
+            CASTNET_OPAQUE_VECTOR(a);
+            improve(best[k % 2][p], a);
+            numbers[p] &= a == a;
+        }
     }
 }
 
@@ -49,24 +65,36 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void improve_by(T const* from, Vector
 template <int Sign, InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T& number,
                                                                bool& has_nan) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using mask = typename lanes<T, run_width<T>>::mask;
-    constexpr size_t width = run_width<T>, block = run_block * width;
+    using registers = in_registers<T>;
+    using stored = typename registers::stored;
+    constexpr size_t width = run_width<T>, block = run_block * width, parts = registers::parts;
     constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
     constexpr keep_extreme<Sign> improve;
-    vector best[2];
-    best[0] = best[1] = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
-    mask numbers = best[0] == best[0];
+    typename registers::type best[2][parts];
+    typename registers::mask numbers[parts];
+    stored const* const last = reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+    CASTNET_UNROLL
+    for (size_t p = 0; p < parts; ++p) {
+        best[0][p] = best[1][p] = last[p];
+        numbers[p] = best[0][p] == best[0][p];
+    }
     for (size_t i = 0; i != whole; i += block) {
         improve_by<Sign, run_block>(run(length<block>{}, i), best, numbers);
     }
     if constexpr (few > 0) {
         improve_by<Sign, few>(run(length<few * width>{}, whole), best, numbers);
     }
-    improve(best[0], best[1]);
-    number = join_lanes<T, width>(best[0], improve);
-    has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, keep_common_bits{}) == 0;
+    CASTNET_UNROLL
+    for (size_t p = 0; p < parts; ++p) {
+        improve(best[0][p], best[1][p]);
+    }
+    typename lanes<T, width>::type bests;
+    typename lanes<T, width>::mask all_numbers;
+    std::memcpy(&bests, best[0], sizeof bests);
+    std::memcpy(&all_numbers, numbers, sizeof all_numbers);
+    number = join_lanes<T, width>(bests, improve);
+    has_nan =
+        join_lanes<typename lanes<T, width>::bits, width>(all_numbers, keep_common_bits{}) == 0;
 }
 
 // The same of whole numbers. (In vectors of registers' width: g++ computes wider ones number by
@@ -100,17 +128,18 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
 template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers,
                                                                     T* others) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    vector best[Vectors], other[Vectors] = {};
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
+    constexpr size_t count = Vectors * in_registers<T>::parts;
+    vector best[count], other[count] = {};
     CASTNET_UNROLL
-    for (size_t k = 0; k < Vectors; ++k) {
+    for (size_t k = 0; k < count; ++k) {
         best[k] = vector{} + numbers[0];
     }
     for (size_t i = 0; i != Count; ++i) {
         stored const* const x = reinterpret_cast<stored const*>(rows(i));
         CASTNET_UNROLL
-        for (size_t k = 0; k < Vectors; ++k) {
+        for (size_t k = 0; k < count; ++k) {
             vector const by = x[k];
             best[k] = (Sign > 0 ? best[k] < by : by < best[k]) ? by : best[k];
             other[k] = by == by ? other[k] : by;
