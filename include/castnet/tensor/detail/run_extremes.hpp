@@ -177,10 +177,13 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
 // lane keeps the best number and in which part of the run it is; only that part is searched.
 template <int Sign, InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using places = typename lanes<T, run_width<T>>::mask;
+    using all_numbers = typename lanes<T, run_width<T>>::type;
+    using all_places = typename lanes<T, run_width<T>>::mask;
     using place = typename lanes<T, run_width<T>>::bits;
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
+    using places = typename in_registers<T>::mask;
+    constexpr size_t parts = in_registers<T>::parts, lanes_each = run_width<T> / parts;
     constexpr size_t width = run_width<T>, most = run_block * width;
     constexpr size_t part = Count < most ? width : most;
     constexpr place none = std::numeric_limits<place>::max();
@@ -191,48 +194,66 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
     };
     constexpr T worst =
         Sign > 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    vector best = {};
-    places where = {}, lane = {}, nowhere = {};
-    for (size_t j = 0; j < width; ++j) { // (nvcc 13.0 crashes at the sum of {} and a constant)
-        best[j] = worst;
-        lane[j] = static_cast<place>(j);
+    vector best[parts];
+    places where[parts], lane[parts], first_nan[parts], nowhere = {};
+    for (size_t j = 0; j < lanes_each; ++j) { // (nvcc 13.0 crashes at the sum of {} and a constant)
         nowhere[j] = none;
+        for (size_t p = 0; p < parts; ++p) {
+            best[p][j] = worst;
+            where[p][j] = 0;
+            lane[p][j] = static_cast<place>(p * lanes_each + j);
+            first_nan[p][j] = none;
+        }
     }
-    places first_nan = nowhere;
     for (size_t i = 0; i < Count; i += part) { // the last part begins earlier
         size_t const begin = std::min(i, Count - part);
         stored const* const x = read(begin);
-        vector of_part = x[0];
-        places numbers = of_part == of_part;
-        for (size_t k = 1; k < part / width; ++k) {
-            vector const next = x[k];
-            improve(of_part, next);
-            numbers &= next == next;
-        }
         places const here = places{} + static_cast<place>(begin);
-        where = (Sign > 0 ? best < of_part : of_part < best) ? here : where;
-        improve(best, of_part);
-        keep_first(first_nan, numbers ? nowhere : here);
+        CASTNET_UNROLL
+        for (size_t p = 0; p < parts; ++p) {
+            vector of_part = x[p];
+            places numbers = of_part == of_part;
+            for (size_t k = 1; k < part / width; ++k) {
+                vector const next = x[k * parts + p];
+                improve(of_part, next);
+                numbers &= next == next;
+            }
+            where[p] = (Sign > 0 ? best[p] < of_part : of_part < best[p]) ? here : where[p];
+            improve(best[p], of_part);
+            keep_first(first_nan[p], numbers ? nowhere : here);
+        }
     }
-    number = join_lanes<T, width>(best, improve);
-    place const nan = join_lanes<place, width>(first_nan, keep_first);
-    places const candidates = best == vector{} + number ? where : nowhere;
-    place const begin = nan == none ? join_lanes<place, width>(candidates, keep_first) : nan;
+    all_numbers bests;
+    all_places firsts;
+    std::memcpy(&bests, best, sizeof bests);
+    std::memcpy(&firsts, first_nan, sizeof firsts);
+    number = join_lanes<T, width>(bests, improve);
+    place const nan = join_lanes<place, width>(firsts, keep_first);
+    for (size_t p = 0; p < parts; ++p) {
+        where[p] = best[p] == vector{} + number ? where[p] : nowhere;
+    }
+    std::memcpy(&firsts, where, sizeof firsts);
+    place const begin = nan == none ? join_lanes<place, width>(firsts, keep_first) : nan;
 
     stored const* const x = read(static_cast<size_t>(begin));
-    places first = nowhere;
-    for (size_t k = 0; k < part / width; ++k) {
-        vector const next = x[k];
-        places found = next == vector{} + number;
-        if (nan != none) {
-            found = next != next;
+    places first[parts];
+    CASTNET_UNROLL
+    for (size_t p = 0; p < parts; ++p) {
+        first[p] = nowhere;
+        for (size_t k = 0; k < part / width; ++k) {
+            vector const next = x[k * parts + p];
+            places found = next == vector{} + number;
+            if (nan != none) {
+                found = next != next;
+            }
+            keep_first(first[p], found ? lane[p] + static_cast<place>(k * width) : nowhere);
         }
-        keep_first(first, found ? lane + static_cast<place>(k * width) : nowhere);
     }
     if (nan != none) {
         number = std::numeric_limits<T>::quiet_NaN();
     }
-    return static_cast<size_t>(begin + join_lanes<place, width>(first, keep_first));
+    std::memcpy(&firsts, first, sizeof firsts);
+    return static_cast<size_t>(begin + join_lanes<place, width>(firsts, keep_first));
 }
 
 // The same of whole numbers: block by block, and then in the first block that has the best number.
