@@ -1,6 +1,8 @@
 // Kind of a file that is not of the format that was expected, for the message that refuses it.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <string_view>
 
 namespace castnet::io::detail {
