@@ -19,11 +19,11 @@ struct label {
 // (PyTorch's ignore_index): losses and metrics leave it out.
 inline constexpr int ignored = -100;
 
-// (Asks for the size, so that label's numbers are checked.)
+// (Asks for a member, so that label's numbers are checked.)
 template <class T>
 inline constexpr bool is_label = false;
 template <size_t Classes, size_t... D>
-inline constexpr bool is_label<label<Classes, D...>> = sizeof(label<Classes, D...>) > 0;
+inline constexpr bool is_label<label<Classes, D...>> = label<Classes, D...>::classes == Classes;
 
 // Whether T is the label of a whole sample.
 template <class T>

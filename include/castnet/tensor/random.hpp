@@ -162,7 +162,8 @@ tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t st
         return detail::permutation_word(key, stream, i);
     };
     // Few words agree in their first bits, by which positions are sorted first.
-    constexpr size_t bits = 10, digits = N <= 1024 ? 1 : N <= 1024 * 1024 ? 2 : 3;
+    constexpr size_t bits = 10, one = 1;
+    constexpr size_t digits = N <= one << bits ? 1 : N <= one << 2 * bits ? 2 : 3;
     using item = detail::placed_key<std::uint32_t>;
     detail::buffer<item, N> room;
     item* const items = room.data();
