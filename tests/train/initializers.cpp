@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <numeric>
+#include <vector>
 
 namespace cn = castnet;
 using policy = cn::policy::basic_cpu<double>;
@@ -21,6 +23,11 @@ std::vector<double> weight(std::uint64_t seed = 1) {
 template <cn::initializer Start>
 std::vector<double> large() {
     return weight<cn::dense<400>.init(Start), 100>();
+}
+
+double sobel(std::size_t i) {
+    constexpr double filter[] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
+    return filter[i];
 }
 
 double mean(std::vector<double> const& x) {
@@ -134,6 +141,21 @@ TEST_CASE("orthogonal rows, or columns where there are fewer") {
     CHECK(products(weight<cn::dense<10>.init(cn::orthogonal(2)), 30>(), 10, true) < 1e-12);
     CHECK(products(weight<cn::dense<30>.init(cn::orthogonal(2)), 10>(), 30, false) < 1e-12);
     CHECK(products(weight<cn::conv2d<8, 3>.init(cn::orthogonal(2)), 2, 4, 4>(), 8, true) < 1e-12);
+}
+
+TEST_CASE("a function gives the elements, in logical order") {
+    constexpr auto numbers = cn::from_function<[](std::size_t i) { return i; }>;
+    std::vector<double> expected(54);
+    std::iota(expected.begin(), expected.end(), 0.0);
+    CHECK(weight<cn::conv2d<3, 3>.init(numbers), 2, 5, 5>() == expected);
+    CHECK(weight<cn::dense<3>.init(numbers), 18>() == expected);
+
+    using edges = cn::sequential<cn::input<1, 3, 3>,
+                                 cn::frozen<cn::conv2d<1, 3>.init(cn::from_function<sobel>)>,
+                                 cn::flatten, cn::dense<1>>;
+    cn::model<edges, policy, cn::batch<1>> model;
+    model.set("2.weight", std::vector<double>{1});
+    CHECK(model.predict(std::vector<double>{0, 0, 1, 0, 0, 1, 0, 0, 1})[0] == 4);
 }
 
 TEST_CASE("the order in memory does not matter") {

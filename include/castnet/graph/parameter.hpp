@@ -23,12 +23,19 @@ enum class initial : unsigned char {
     he_normal,
     lecun_uniform, // LeCun et al. 1998
     lecun_normal,
-    orthogonal // Saxe et al. 2014; value is the gain
+    orthogonal, // Saxe et al. 2014; value is the gain
+    function    // elements->number(i) for element i
+};
+
+// (Not a pointer to a function: GCC 12 takes only those to variables in template arguments.)
+struct element_function {
+    double (*number)(std::size_t);
 };
 
 struct initializer {
     initial kind = initial::glorot_uniform;
     float value = 1;
+    element_function const* elements = nullptr;
 };
 
 // value * sum|w| and value * sum w^2, added to what the optimizer minimises (Keras' l1 and l2).

@@ -28,4 +28,27 @@ constexpr initializer orthogonal(double gain = 1) {
     return {initial::orthogonal, static_cast<float>(gain)};
 }
 
+// A class, so that every compiler prints the function.
+template <auto Number>
+struct gives_elements {
+    static constexpr bool checked = requires(size_t i) { static_cast<double>(Number(i)); };
+    static_assert(checked, "castnet: from_function<f>: f(i) must be the number of element i; see "
+                           "gives_elements<f>");
+};
+
+namespace detail {
+
+template <auto Number>
+    requires(gives_elements<Number>::checked)
+inline constexpr element_function elements_of{
+    [](size_t i) { return static_cast<double>(Number(i)); }};
+
+} // namespace detail
+
+// Element i, in row-major order of the parameter's shape, is Number(i), of a function or a lambda
+// without captures: tables of the program, such as filters or positions.
+//     .start = cn::from_function<[](std::size_t i) { return i % 2; }>
+template <auto Number>
+inline constexpr initializer from_function{initial::function, 1, &detail::elements_of<Number>};
+
 } // namespace castnet

@@ -75,6 +75,8 @@ struct distribution {
         return {.deviation = std::sqrt(1 / fan.in)};
     case initial::orthogonal:
         return {.deviation = 1};
+    case initial::function:
+        return {};
     }
     return {};
 }
@@ -126,6 +128,11 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
     }
     if (p.start.kind == initial::orthogonal) {
         make_orthogonal(w, p.shape.extent[0], p.start.value);
+    }
+    if (p.start.kind == initial::function) {
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            w[i] = p.start.elements->number(i);
+        }
     }
     if (p.zero_row >= 0) {
         auto const row = w.size() / static_cast<std::size_t>(p.shape.extent[0]);
