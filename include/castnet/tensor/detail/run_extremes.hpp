@@ -97,14 +97,13 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
         join_lanes<typename lanes<T, width>::bits, width>(all_numbers, keep_common_bits{}) == 0;
 }
 
-// The same of whole numbers. (In vectors of registers' width: g++ computes wider ones number by
-// number.)
+// The same of whole numbers.
 template <int Sign, std::integral T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
-    using stored = cpu::vec<T>;
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
     constexpr size_t width = sizeof(stored) / sizeof(T);
     constexpr size_t vectors = std::min(Count / width, run_block), block = vectors * width;
-    typedef T vector __attribute__((vector_size(sizeof(stored))));
     constexpr keep_extreme<Sign> improve;
     vector best = *reinterpret_cast<stored const*>(run(length<width>{}, 0));
     for (size_t i = 0; i < Count; i += block) { // the last block begins earlier
@@ -149,12 +148,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
     std::memcpy(others, other, sizeof other);
 }
 
-// The same of whole numbers, of Lanes columns. (In vectors of registers' width: g++ computes wider
-// ones number by number.)
+// The same of whole numbers, of Lanes columns.
 template <int Sign, std::integral T, size_t Count, size_t Lanes, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers) {
-    using stored = cpu::vec<T>;
-    typedef T vector __attribute__((vector_size(sizeof(stored))));
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
     constexpr size_t vectors = Lanes * sizeof(T) / sizeof(stored);
     constexpr keep_extreme<Sign> improve;
     vector best[vectors];
@@ -257,12 +255,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
 }
 
 // The same of whole numbers: block by block, and then in the first block that has the best number.
-// (In vectors of registers' width: g++ computes wider ones number by number.)
 template <int Sign, std::integral T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
-    using stored = cpu::vec<T>;
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
     constexpr size_t width = sizeof(stored) / sizeof(T);
-    typedef T vector __attribute__((vector_size(sizeof(stored))));
     constexpr size_t vectors = std::min(Count / width, run_block), block = vectors * width;
     constexpr keep_extreme<Sign> improve;
     auto const read = [&](size_t begin) __attribute__((always_inline)) {
