@@ -2,10 +2,9 @@
 #pragma once
 
 #include <castnet/core/finite.hpp>
-#include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
-#include <castnet/io/detail/byte_order_mark.hpp>
-#include <castnet/io/detail/shown.hpp>
+#include <castnet/io/csv_options.hpp>
+#include <castnet/io/detail/csv_parser.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -14,24 +13,9 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace castnet::io {
-
-struct csv_options {
-    char separator = ',';
-    char decimal = '.'; // the mark before the fraction of a number
-    bool header = true; // the first line names the columns; else they are "0", "1", …
-    // Cells that hold no value, besides empty ones and, of numbers, every other way to write NaN.
-    std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
-    // Their number; none: they are an error.
-    std::optional<double> missing_value{};
-    // The name of their class; none: they are an error.
-    std::optional<std::string> missing_class{};
-    // The longest text that is read.
-    size_t most_bytes = size_t{1} << 32;
-};
 
 // Class numbers of a column of text: a name for each number, and a number for each row.
 struct csv_classes {
@@ -53,7 +37,10 @@ public:
                                     "expected the mark between two cells");
         }
         text_ = std::make_shared<bytes const>(in.read_all(options_.most_bytes));
-        parse();
+        std::string_view const text{reinterpret_cast<char const*>(text_->data()), text_->size()};
+        auto [names, cells] = detail::csv_parser{text, file_, options_}.parse();
+        names_ = std::move(names);
+        cells_ = std::move(cells);
     } catch (std::bad_alloc const&) {
         in.refuse_size();
     }
@@ -63,7 +50,7 @@ public:
 
     // A cell, without its quotes.
     std::string text(size_t row, std::string_view column) const {
-        return unquoted(cell(row, number_of(column)));
+        return detail::unquoted(cell(row, number_of(column)));
     }
 
     // A column of numbers. Throws file_error for a cell that is none, or none of double's range.
@@ -162,7 +149,7 @@ private:
     [[gnu::noinline]] std::vector<std::string> class_names(size_t column) const {
         std::vector<std::string> names;
         for (size_t row = 0; row < rows(); ++row) {
-            names.push_back(unquoted(cell(row, column)));
+            names.push_back(detail::unquoted(cell(row, column)));
             if (is_missing(names.back())) {
                 if (!options_.missing_class) {
                     fail(row, column,
@@ -195,31 +182,9 @@ private:
                 append(all, {all.empty() ? "" : ", ", detail::shown(name)});
             }
             throw file_error(file_, {"there is no column ", detail::shown(column), "; there are ",
-                                     all, hint_at_separator()});
+                                     all, detail::hint_at_separator(names_)});
         }
         return static_cast<size_t>(found - names_.begin());
-    }
-
-    // Where all of the first line is one name, because another mark is between its cells.
-    [[gnu::noinline]] std::string hint_at_separator() const {
-        size_t const at = names_.size() == 1 ? names_[0].find_first_of(marks) : std::string::npos;
-        return at == std::string::npos ? "" : hint_at_separator(names_[0][at]);
-    }
-    [[gnu::noinline]] static std::string hint_at_separator(char mark) {
-        return string_of({"; if cells are separated by ",
-                          mark == '\t' ? std::string{"tabs"} : detail::shown({&mark, 1}),
-                          ", set csv_options::separator"});
-    }
-
-    // Where quotes are part of a cell's text, because they do not begin it.
-    [[gnu::noinline]] static char const* hint_at_quotes(std::vector<std::string_view> const& line) {
-        bool const begins_with_space = std::any_of(line.begin(), line.end(), [](auto const& cell) {
-            size_t const at = cell.find_first_not_of(' ');
-            return at != cell.npos && at > 0 && cell[at] == '"';
-        });
-        return begins_with_space ? "; a cell has a space before its quotes, where they do not "
-                                   "count: remove it"
-                                 : "";
     }
 
     [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
@@ -233,7 +198,7 @@ private:
     }
 
     [[gnu::noinline]] double value(size_t row, size_t column) const {
-        std::string const whole = unquoted(cell(row, column));
+        std::string const whole = detail::unquoted(cell(row, column));
         std::string_view text = whole;
         while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
             text.remove_prefix(1);
@@ -286,109 +251,6 @@ private:
         }
         return *options_.missing_value;
     }
-
-    static std::string unquoted(std::string_view cell) {
-        if (cell.size() < 2 || cell.front() != '"') {
-            return std::string{cell};
-        }
-        std::string text;
-        for (size_t i = 1; i + 1 < cell.size(); ++i) {
-            text += cell[i];
-            i += size_t{cell[i] == '"'}; // two for one
-        }
-        return text;
-    }
-
-    [[gnu::noinline]] void parse() {
-        std::string_view rest{reinterpret_cast<char const*>(text_->data()), text_->size()};
-        rest.remove_prefix(detail::byte_order_mark(rest, file_));
-        std::vector<std::string_view> line;
-        size_t width = 0;
-        for (size_t number = 1; !rest.empty(); ++number) {
-            line.clear();
-            size_t const first = number;
-            next_line(rest, line, number);
-            if (line.size() == 1 && line[0].find_first_not_of(" \t") == line[0].npos) {
-                continue;
-            }
-            if (width == 0) {
-                width = line.size();
-                for (size_t i = 0; i < width; ++i) {
-                    names_.push_back(options_.header ? unquoted(line[i]) : std::to_string(i));
-                }
-                check_names();
-                if (options_.header) {
-                    continue;
-                }
-            }
-            if (line.size() != width) {
-                throw file_error(file_, {"line ", first, ": found ", line.size(),
-                                         " cells, expected ", width, " as in the first line",
-                                         hint_at_separator(), hint_at_quotes(line)});
-            }
-            cells_.insert(cells_.end(), line.begin(), line.end());
-        }
-    }
-
-    [[gnu::noinline]] void check_names() const {
-        std::vector<std::string> sorted = names_;
-        std::sort(sorted.begin(), sorted.end());
-        auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
-        if (twice != sorted.end()) {
-            throw file_error(
-                file_, {"two columns have the name ", detail::shown(*twice),
-                        "; if the first line holds no names, set csv_options::header to false"});
-        }
-    }
-
-    // Takes the cells of a row off the text, with the end of its last line, whose number is left.
-    [[gnu::noinline]] void next_line(std::string_view& rest, std::vector<std::string_view>& line,
-                                     size_t& number) const {
-        for (;;) {
-            size_t end = 0;
-            if (!rest.empty() && rest[0] == '"') {
-                end = 1;
-                for (;;) {
-                    end = rest.find('"', end);
-                    if (end == std::string_view::npos) {
-                        throw file_error(file_, {"line ", number, ": a quote is not closed"});
-                    }
-                    if (end + 1 < rest.size() && rest[end + 1] == '"') {
-                        end += 2;
-                    } else {
-                        break;
-                    }
-                }
-                ++end;
-                number +=
-                    size_t(std::count(rest.begin(), rest.begin() + std::ptrdiff_t(end), '\n'));
-                if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
-                    rest[end] != '\r') {
-                    bool const is_mark = marks.find(rest[end]) != marks.npos;
-                    throw file_error(file_,
-                                     {"line ", number, ": found text after the quotes of a cell",
-                                      is_mark ? hint_at_separator(rest[end]) : ""});
-                }
-            } else {
-                while (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
-                       rest[end] != '\r') {
-                    ++end;
-                }
-            }
-            line.push_back(rest.substr(0, end));
-            bool const more = end < rest.size() && rest[end] == options_.separator;
-            if (more) {
-                rest.remove_prefix(end + 1);
-                continue;
-            }
-            end += size_t{end < rest.size() && rest[end] == '\r'};
-            end += size_t{end < rest.size() && rest[end] == '\n'};
-            rest.remove_prefix(end);
-            return;
-        }
-    }
-
-    static constexpr std::string_view marks = ",;\t|"; // separators that files often have
 
     std::string file_;
     csv_options options_;
