@@ -254,6 +254,12 @@ struct extreme_value {
     }
 };
 
+// Whether place_in_run takes runs of Count elements.
+template <size_t Count, class T>
+inline constexpr bool place_found_in_vectors =
+    (fills_vector<Count, T> && Count < std::numeric_limits<std::int32_t>::max()) ||
+    (std::integral<T> && !std::same_as<T, bool> && Count >= run_width<T>);
+
 // The first place of the extreme value.
 template <class T, size_t Lanes, int Sign>
 struct extreme_place {
@@ -283,16 +289,7 @@ struct extreme_place {
     }
     template <size_t Count, class Run>
     CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
-        requires(fills_vector<Count, T> && Count < std::numeric_limits<std::int32_t>::max())
-    {
-        extreme_place other;
-        other.where[0] =
-            static_cast<place>(position + place_in_run<Sign, T, Count>(run, other.best[0]));
-        join(0, other, 0);
-    }
-    template <size_t Count, class Run>
-    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
-        requires(std::integral<T> && !std::same_as<T, bool> && Count >= run_width<T>)
+        requires place_found_in_vectors<Count, T>
     {
         extreme_place other;
         other.where[0] =
