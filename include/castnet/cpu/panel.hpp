@@ -10,7 +10,7 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// What lies in a matrix and will be needed: one of `parts` shares of it, in the order of memory.
+// Fetches one of `parts` shares of a matrix, in the order of memory, into the cache.
 template <class T>
 void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t part,
               std::ptrdiff_t parts) {

@@ -72,7 +72,7 @@ struct tile_depth {
     std::ptrdiff_t const* offset; // of each step in A
     F const* b;                   // its row of B
     std::ptrdiff_t b_stride;
-    // What is read next, fetched into the cache meanwhile: as many rows, as far apart, which the
+    // Rows that are read next, fetched into the cache meanwhile: as many, as far apart, which the
     // tiles of a call share; nullptr for nothing.
     F const* next = nullptr;
     std::ptrdiff_t next_step = 0; // of one tile

@@ -14,7 +14,7 @@
 
 namespace castnet::data {
 
-// What lies beyond an image: its edge again (aaa|abcd|ddd), one value, the image mirrored with its
+// Values beyond an image: its edge again (aaa|abcd|ddd), one value, the image mirrored with its
 // edge (cba|abcd|dcb), or the image again (bcd|abcd|abc); Keras's fill_mode, of which constant and
 // wrap are interpolated here, too.
 enum class fill_mode : std::uint8_t { nearest, constant, reflect, wrap };

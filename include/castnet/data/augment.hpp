@@ -21,12 +21,12 @@ concept DrawsPixels = requires(Transform const& t, random_stream& random) {
     t.draw(size_t{1}, size_t{1}, size_t{1}, random);
 };
 
-// What it drew may need to know of the whole image before: the sum over the rows, in order, of
+// A draw that needs a measure of the whole image before: the sum over the rows, in order, of
 // row_sum(image, y), a double, which set_sum(sum, pixels) is told. (Not for change.)
 template <class Drawn>
 concept MeasuresImage = requires(Drawn& drawn) { drawn.set_sum(0.0, size_t{1}); };
 
-// What augment() does to an image.
+// Applies a transform of augment() to an image.
 template <class Transform, class T>
 void transform_image(Transform const& transform, pixels<T> image, random_stream& random) {
     if constexpr (DrawsPixels<Transform>) {
@@ -78,7 +78,7 @@ public:
         }
     }
 
-    // What is done to an image in this epoch, one after the other.
+    // Draws of all transforms for an image in this epoch, one after the other.
     auto drawn_for(size_t sample) const
         requires(DrawsPixels<Transform> && ...)
     {

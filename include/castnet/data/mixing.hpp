@@ -53,7 +53,7 @@ struct targets_to_mix<targets<T...>> {
 
 } // namespace detail
 
-// What both are made of: a partner for every sample, and its share. They have
+// Data set of mixtures: every sample has a partner with a share. Those derived of it have
 //   mixture mixture_for(size_t sample) const   in this epoch
 //   static constexpr bool cuts_images          the first input alone is cut; or else all inputs are
 //                                              blended, as all targets are

@@ -8,7 +8,7 @@
 
 namespace castnet::data {
 
-// What becomes of a sample: numbers are blended with its partner's, and where an image is cut,
+// Blend of a sample with a partner: numbers are blended with the partner's; where an image is cut,
 // those of a rectangle are the partner's.
 struct mixture {
     size_t partner;

@@ -8,7 +8,7 @@
 
 namespace castnet {
 
-// What a data set, or a function of the program's own in one, has thrown for a sample, unless it is
+// Exception of a data set, or of a program's own function in one, for a sample, unless it was
 // a castnet::error, which says what is wrong itself. std::rethrow_if_nested() throws the original.
 struct sample_error : error, std::nested_exception {
     // Within a handler of the original.

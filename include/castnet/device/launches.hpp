@@ -68,7 +68,7 @@ inline constexpr bool calls_after_launches<ignore_launches> = false;
 template <class F>
 inline constexpr bool calls_after_launches<after_stages<F>> = false;
 
-// What each program or launch of a plan has, such as a kernel.
+// Table of functions, such as kernels: one for each program or launch of a plan.
 template <class Kernel, int Count>
 struct kernel_table {
     Kernel of[array_size(Count)];

@@ -110,9 +110,9 @@ struct integer_derivative_reads : derivative_reads<Reads...> {
     static constexpr bool takes_integers = true;
 };
 
-// What F computes in when its inputs have the common type T: T itself, but int for smaller integers
-// (as in C++ arithmetic), and double for integers in the functions of math.hpp and the activations
-// (as in NumPy).
+// Type that F computes in when its inputs have the common type T: T itself, but int for smaller
+// integers (as in C++ arithmetic), and double for integers in the functions of math.hpp and the
+// activations (as in NumPy).
 template <fn F>
 inline constexpr bool takes_integers = requires { function<F>::takes_integers; };
 template <fn F, class T>

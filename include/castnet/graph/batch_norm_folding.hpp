@@ -91,7 +91,7 @@ private:
                deviation.function == fn::inverse_deviation &&
                nodes[deviation.in[0]].kind == op::parameter;
     }
-    // What a repeated block leaves has to stay its last node.
+    // The result of a repeated block has to stay its last node.
     static constexpr bool ends_block(int i, node const* nodes, int count) {
         return i + 1 < count && nodes[i + 1].kind == op::repeated;
     }

@@ -67,7 +67,7 @@ private:
         }
     }
 
-    // What the repeated block that begins with this node reads is copied before it.
+    // Copies all operands of the repeated block that begins with this node, before it.
     constexpr void copy_for_block(int first) {
         for (int i = first; i < old_.size() && old_[i].repeat == old_[first].repeat; ++i) {
             for (int k = 0; k < old_[i].operands; ++k) {

@@ -5,7 +5,7 @@
 
 namespace castnet::ir {
 
-// What depends on a node that `begins`: in loops and repeated blocks also by what is passed on.
+// Marks all nodes that depend on one that `begins`, in loops and repeated blocks also by carries.
 template <class Begins>
 constexpr void differentiation::find_wanted(Begins const& begins) {
     char* const wanted = wanted_.data();

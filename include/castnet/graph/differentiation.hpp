@@ -2,7 +2,7 @@
 // sum over samples of weight * loss by every trainable parameter, and by inputs where asked; or
 // that of any node by others.
 //
-// What each operation adds is written beside it (graph/op/), with the functions of this class.
+// Each operation's gradient is written beside it (graph/op/), with the functions of this class.
 #pragma once
 
 #include <castnet/graph/function_table.hpp>

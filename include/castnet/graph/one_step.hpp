@@ -167,7 +167,7 @@ private:
         return axis_.of(i) == time_place::in_pixels || axis_.of(i) == time_place::in_row;
     }
 
-    // What is different in each step, but known before the first: its part for the step.
+    // Of a sequence that is known before the first step, such as positions: the present step's row.
     constexpr int row_of_step(int i) {
         if (rows_[i] < 0) {
             extents const all = old_[i].size;

@@ -46,7 +46,7 @@ struct penalty {
     friend constexpr bool operator==(penalty const&, penalty const&) = default;
 };
 
-// What a parameter is to its operation; decides the order in memory. Weights lie as their product
+// Role of a parameter in its operation; decides the order in memory. Weights lie as their product
 // reads them, and only that may read them. All others lie as samples do, so that element-wise
 // functions and reductions see both alike.
 enum class role : unsigned char {

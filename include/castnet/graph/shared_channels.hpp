@@ -115,7 +115,7 @@ private:
         renumber(g_, results_, moved_);
     }
 
-    // What the loop keeps of a concat.
+    // The part of a concat that the loop keeps.
     constexpr int keep_difference(int id) {
         difference const d = difference_of(id, kept_[id]);
         node n = over_same_steps(op::concat, id, d.end - d.begin);

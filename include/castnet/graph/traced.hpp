@@ -6,8 +6,8 @@
 
 namespace castnet::ir {
 
-// What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty. The nodes of
-// the loss and of what is sent backwards from it, where differentiation is still to come; else -1.
+// Nodes of a step's results. `gradients` has one per parameter (-1: none) or is empty; `loss` and
+// `seed`, the gradient it sends backwards, are there where differentiation is still to come.
 // The last `carries` of the outputs are the last inputs of the next step.
 struct results {
     list<int> outputs;
@@ -178,7 +178,7 @@ struct traced_graph {
         }
     }
 
-    // What it was made of, for more nodes.
+    // The graph that it was made of, for more nodes.
     constexpr graph graph_again() const {
         graph g{true};
         g.nodes.reserve(2 * sizes.nodes + 32);

@@ -32,7 +32,7 @@ inline size_t reduction_of(rectangle const& part, draft const& to) {
     return most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
 }
 
-// What libjpeg calls instead of ending the program. It is written in C, so nothing is thrown
+// Error handler of libjpeg, which would end the program. It is written in C, so nothing is thrown
 // through it: it jumps back to `failed`.
 struct jpeg_errors {
     jpeg_error_mgr manager{}; // first, so that libjpeg's pointer to it is one to this
@@ -43,7 +43,7 @@ struct jpeg_errors {
         jpeg_std_error(&manager);
         manager.error_exit = [](j_common_ptr info) { of(info).jump(info); };
         manager.emit_message = [](j_common_ptr info, int level) {
-            // What is missing or cannot be read; libjpeg would fill it with grey.
+            // A missing or unreadable part, which libjpeg would fill with grey.
             int const code = info->err->msg_code;
             if (level < 0 &&
                 (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE)) {

@@ -12,7 +12,7 @@ namespace castnet::io {
 
 namespace detail {
 
-// What a byte does to the checksum, by the number of bytes after it: eight are taken at once.
+// Effect of a byte on the checksum, by the number of bytes after it: eight are taken at once.
 template <std::uint32_t Polynomial> // reflected
 inline constexpr auto crc32_tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> tables{};

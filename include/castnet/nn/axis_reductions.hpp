@@ -116,7 +116,7 @@ constexpr auto kept_or_dropped(symbol<R> reduced, symbol<S> x, Keep...) {
     }
 }
 
-// What all of x is reduced to, with as many axes as x has.
+// Result of a reduction over all of x, with as many axes as x has.
 template <class S>
 constexpr auto keep_all_axes(symbol<shape<>> reduced, symbol<S> x) {
     return [&]<size_t... I>(std::index_sequence<I...>) {

@@ -42,7 +42,7 @@ constexpr auto copies(symbol<S> x, std::index_sequence<I...>) {
     }
 }
 
-// What lies before an axis, or after it.
+// Border of an axis: before its first position, or after its last one.
 template <border Kind, size_t Axis, size_t Count, bool After, class S>
 constexpr auto border_of(symbol<S> x) {
     constexpr size_t n = S::extent[Axis];

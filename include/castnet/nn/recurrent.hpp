@@ -22,7 +22,7 @@
 
 namespace castnet {
 
-// What a recurrent layer returns and how many there are.
+// Form of stacked recurrent layers: their number, directions and results.
 struct recurrent_form {
     size_t layers = 1;
     bool both_directions = false;

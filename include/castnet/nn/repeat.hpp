@@ -57,10 +57,10 @@ public:
         g.repeats.push({repetitions, g.path.prefix.depth, positions, 0});
     }
 
-    // What the block gets.
+    // The block's argument: the carry, `initial` for the first repetition.
     constexpr int begin(int initial) { return carry_ = carry_node(g_, number_, initial); }
 
-    // What the last repetition leaves, where the block ends with node `next`.
+    // Result of the last repetition, where the block ends with node `next`.
     constexpr int end(int next) {
         int const result = repeated_node(g_, carry_, next);
         ir::repeated_block& mine = g_.repeats[number_];

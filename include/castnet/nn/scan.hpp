@@ -26,7 +26,7 @@
 
 namespace castnet {
 
-// What a cell returns: the new carries, the first of which is its output, too, unless it names
+// Result of a cell: the new carries, the first of which is its output, too, unless it names
 // another one: carry(h, c), carry(h).output(y).
 template <class Output, class... Carry>
 struct cell_result {

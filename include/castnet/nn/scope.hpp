@@ -80,7 +80,7 @@ constexpr void check_numbers(ir::graph& g, initializer start, penalty const& cos
              mistake::number_of_penalty);
 }
 
-// What a parameter is to its operation, if its shape is one for that.
+// The role `kind`, if S is a shape for it.
 template <Shape S>
 constexpr role checked_role(ir::graph& g, role kind) {
     if (kind == role::dense_weight && S::rank != 2) {

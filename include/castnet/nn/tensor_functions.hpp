@@ -328,7 +328,7 @@ constexpr auto largest(symbol<S> x) {
     if constexpr (has_largest<S, Count>) {
         using one = with_channels<S, 1>;
         auto const numbers = channel_index<shape<channels_of<S>>>(*x.g);
-        // What has been found is less than all others, infinite ones, too.
+        // Elements that have been found become less than all others, infinite ones, too.
         auto rest = maximum(stop_gradient(x), std::numeric_limits<float>::lowest());
         symbol<one> values[Count], places[Count];
         for (size_t k = 0; k < Count; ++k) {

@@ -25,7 +25,7 @@ inline constexpr bool is_time_steps = false;
 template <class S>
 inline constexpr bool is_time_steps<time_steps<S>> = true;
 
-// What layers are called with: a tensor, or a sequence with the order of its steps.
+// Argument of a layer: a tensor, or a sequence with the order of its steps.
 template <class X>
 concept LayerInput = Symbol<X> || is_time_steps<X>;
 

@@ -113,7 +113,7 @@ private:
         return r;
     }
 
-    // What launch i makes there, of the sums over samples; of all where statistics stay local.
+    // Notes an array of launch i if it is a sum over samples; any one where statistics stay local.
     constexpr void take(int i, int array) {
         array_ref const r = now(array);
         if (r.size.sample) {

@@ -16,7 +16,7 @@
 
 namespace castnet::ir {
 
-// What a kernel needs besides the point. Small and trivially copyable: a kernel argument.
+// Arguments of a program besides the point. Small and trivially copyable: a kernel argument.
 template <class T>
 struct program_arguments {
     T const* array[max_arrays];
@@ -104,7 +104,7 @@ CASTNET_HD constexpr Index offset_of_load(program_arguments<T> const& a,
     return offset_in<I.b>(p, a.row[I.a]);
 }
 
-// What computes functions, whose code depends on the processor's vectors.
+// Evaluation of functions, whose code depends on the processor's vectors.
 inline namespace CASTNET_VECTORS {
 
 template <instruction I, class T, size_t... K>

@@ -10,7 +10,7 @@
 
 namespace castnet::ir {
 
-// What becomes of the node that ends a group.
+// Fate of the node that ends a group.
 enum class group_end : std::uint8_t {
     launched, // by a launch of its own
     joined,   // it is a result of another launch, whose group it belongs to now (plan/join.hpp)

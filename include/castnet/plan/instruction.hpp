@@ -44,15 +44,14 @@ struct instruction {
         return unsigned(code) + unsigned(function) * 31U + unsigned(derivative + 1) * 1009U +
                a * 7919U + b * 104729U + c * 1299709U;
     }
-    // What it does is the same wherever axes end: nothing is broadcast along pixels or channels.
+    // Whether axes may end anywhere: nothing is broadcast along pixels or channels.
     constexpr bool ignores_axes() const {
         return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
                code != opcode::sample_mask && code != opcode::dot;
     }
     // An operand that has one value for each channel.
     constexpr bool loads_channels() const { return code == opcode::load && b == 4; }
-    // What it does is the same where pixels are channels of one row, in which operands of channels
-    // are repeated.
+    // Whether pixels may be channels of one row, in which operands of channels are repeated.
     constexpr bool joins_pixels() const {
         return code == opcode::load ? b == 0 || b == 1 || b == 6 || b == 7 || (b == 4 && c == 0)
                                     : code != opcode::index;
@@ -94,7 +93,7 @@ struct program {
     static constexpr int length = int(sizeof...(I));
     static constexpr int size = length - results; // registers
 
-    // What becomes of the registers: the store, or the reduction to result k.
+    // The last instruction of result k: its store, or its reduction.
     CASTNET_HD static constexpr instruction end_of(int k) { return at(size + k); }
     CASTNET_HD static constexpr instruction at(int i) {
         instruction const all[] = {I...};

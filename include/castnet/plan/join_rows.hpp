@@ -53,7 +53,7 @@ private:
     static constexpr int most_channels = 8192; // more would leave too much to one block
     static constexpr int most_results = 8;
 
-    // What a launch reads and makes, at most.
+    // Counts of a launch's operands and results.
     struct launch_size {
         int arrays = 0, scalars = 0, results = 0;
 

@@ -42,8 +42,8 @@ struct scratch_size {
         : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch}, prepared{weight} {}
 };
 
-// What a product or convolution does besides: what becomes of its result before it is stored; or,
-// where it is the gradient of a weight, what else comes of its second factor.
+// Epilogue of a product or convolution, applied to the result before it is stored; of a weight's
+// gradient, another sum of its second factor.
 struct epilogue {
     bool bias = false;      // a number for each channel is added
     bool activates = false; // and then a function of one argument applied

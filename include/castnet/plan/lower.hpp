@@ -19,7 +19,7 @@ public:
           phases_{list<int>::filled(group.joins ? g.node_count : 0, 0)}, results_{phases_},
           reg_{registers_.data()}, owner_{owners_.data()}, result_{results_.data()} {}
 
-    // What run() made; lives until the next call.
+    // Results of run(); they live until the next call.
     list<instruction> code;
     list<int> arrays; // nodes
     list<double> scalars;
@@ -163,7 +163,7 @@ private:
         ends_.push(end);
     }
 
-    // What becomes of a node's value.
+    // Last instruction of a node: the store or reduction of its value.
     constexpr instruction end_of(int id) {
         node const& n = nodes_[id];
         instruction end;

@@ -45,7 +45,7 @@ public:
         return r;
     }
 
-    // What the launch that makes a part reads or writes.
+    // Array that the launch of a part reads or writes.
     constexpr array_ref whole(array_use const& use) const {
         auto const part = static_cast<int>(use.scratch);
         element_range const from = parameters(part);

@@ -64,7 +64,7 @@ struct plan_memory {
     constexpr std::ptrdiff_t& elements(region r) { return size[static_cast<int>(r)]; }
 };
 
-// What planning makes.
+// Tables of a plan.
 template <plan_sizes Z>
 struct plan_tables : plan_memory<Z> {
     kernel_launch launches[array_size(Z.launches)]{};

@@ -55,8 +55,8 @@ private:
         }
     }
 
-    // What is computed once and read in every run is kept. What is read only to prepare something
-    // else needs its memory no longer than that.
+    // Values that are computed once and read in every run are kept. One that is read only to
+    // prepare another needs its memory no longer than that.
     constexpr void place_kept() {
         if (!keeps_) {
             return;
@@ -165,7 +165,7 @@ private:
         return memory.peak();
     }
 
-    // What the next run of the plan finds again lies apart from all other values.
+    // Caches, which the next run of the plan reads again, lie apart from all other values.
     constexpr void place_caches(int device, block_allocator& memory) {
         for (kernel_launch const& s : p_.launches) {
             if (s.kind == op::cache && nodes_[uses_[s.output].node].device == device) {
@@ -177,7 +177,7 @@ private:
         }
     }
 
-    // What copies read lies on devices whose turn comes later, too.
+    // Operands of copies, which may lie on devices whose turn comes later.
     constexpr void enter_copied() {
         for (kernel_launch const& s : p_.launches) {
             if (s.kind == op::copy) {
@@ -250,7 +250,7 @@ private:
         return nodes_[id].kind == op::delay && s.kind != op::delay;
     }
 
-    // What a repeated block saves is there from its first stage, `stage_number`, on.
+    // Saved values of a repeated block, which live from its first stage, `stage_number`, on.
     constexpr void place_saved(int stage_number, block_allocator& memory) {
         int const block = p_.stages[stage_number].repeat;
         int k = p_.stages[stage_number].first;

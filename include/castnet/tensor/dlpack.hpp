@@ -59,7 +59,7 @@ template <class Extents>
     return text + ")";
 }
 
-// What DLPack calls a device of castnet's: where() in messages, what is_ours() accepts, and
+// DLPack's terms for a device of castnet's: where() in messages, what is_ours() accepts, and
 // finish(), which waits until elements may be read by others.
 template <class Device>
 struct dlpack_device;
@@ -80,7 +80,7 @@ struct dlpack_device<device::cpu> {
 template <class Managed>
 inline constexpr bool is_versioned_dlpack = requires(Managed m) { m.version; };
 
-// What a managed tensor of ours owns.
+// A managed tensor of ours, with what it points to.
 template <class Managed, class Owner, size_t Rank>
 struct dlpack_lease {
     Managed managed{};

@@ -67,7 +67,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T value_in(X... x) {
 template <class... X>
 using device_of_operands = typename common_device<typename operand_traits<X>::device_type...>::type;
 
-// What an expression keeps of an operand.
+// An operand as an expression keeps it.
 template <class X>
 decltype(auto) keep(X&& x) {
     if constexpr (TensorExpression<X> && std::is_lvalue_reference_v<X> && requires { x.view(); }) {

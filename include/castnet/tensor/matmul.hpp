@@ -108,7 +108,7 @@ auto factor(X const& x) {
     }
 }
 
-// What f makes of a product, in the memory of the product where the type stays the same.
+// Applies f to a product, in the memory of the product where the type stays the same.
 template <class Product, class F>
 auto ended(Product&& product, F const& f) {
     auto const end = end_of_product<Product>(f);

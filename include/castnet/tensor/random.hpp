@@ -42,7 +42,7 @@ CASTNET_HD uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std
     return {fraction(x.x0, x.x1), fraction(x.x2, x.x3)};
 }
 
-// What random tensors have for two of these; on the host for many at once, in vectors.
+// Distributions of random tensors' elements; on the host for many at once, in vectors.
 template <class T>
 struct uniform_between {
     T low, high;

@@ -37,7 +37,7 @@ decltype(auto) as_floating(X const& x) {
     }
 }
 
-// What can be read several times: a view of elements in memory, else their values.
+// An operand that can be read several times: a view of elements in memory, else their values.
 template <class X>
 auto kept_values(X const& x) {
     if constexpr (requires { typename X::strides_type; }) {

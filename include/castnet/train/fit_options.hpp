@@ -55,7 +55,7 @@ struct callback_list : std::vector<callback> {
     }
 };
 
-// What a fit calls after each epoch.
+// Function that a fit calls after each epoch.
 struct epoch_function : std::function<void(epoch_report&)> {
     epoch_function() = default;
     template <class F>

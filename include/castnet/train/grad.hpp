@@ -75,7 +75,7 @@ constexpr void for_each_symbol(F const& f, value_and_gradient<V, G> const& both)
     for_each_symbol(f, both.gradient);
 }
 
-// What stands for the symbols of a result: tensors and numbers, made by read(shape) in their order.
+// Tensors and numbers for the symbols of a result, made by read(shape) in their order.
 template <class Read, class S>
 auto values_of(std::type_identity<symbol<S>>, Read& read) {
     return read(decltype(as_plain(S{})){});

@@ -86,7 +86,7 @@ struct layer_recipe {
     }
 };
 
-// What a prediction needs of a model, with an inner layer's output as the only one.
+// A model as predictions see it whose only output is that of an inner layer.
 template <class Model, fixed_string Name>
 class layer_model {
 public:

@@ -249,7 +249,7 @@ public:
     // meanwhile.
     model_access& access() const { return access_; }
 
-    // What predictions keep of the parameters.
+    // Values of the parameters that predictions keep.
     auto& prepared() const { return prepared_; }
 
     // Waits for the device: a training's last step may be in flight.

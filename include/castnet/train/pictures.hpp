@@ -24,8 +24,8 @@ struct planned_value {
     std::size_t first, last;      // the launches that write it and read it last
 };
 
-// What passes between launches of a step: activations and their gradients. Without what passes
-// between launches of a stage, a few samples at a time.
+// Values that pass between launches of a step: activations and their gradients, but for those that
+// pass within a stage, a few samples at a time.
 template <auto const& Plan>
 [[gnu::noinline]] std::vector<planned_value> planned_values() {
     std::vector<planned_value> values;

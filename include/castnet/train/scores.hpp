@@ -142,7 +142,7 @@ public:
         throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
     }
 
-    // What a metric makes of its sums besides the result, by the name of its column:
+    // A metric's counts besides its result, by the name of its column:
     // counts<"confusion_matrix">(), a confusion_counts, and counts<"auc">(), threshold_counts.
     template <fixed_string Name>
     [[gnu::noinline]] auto counts() const {

@@ -17,7 +17,7 @@ struct one_step_recipe {
     }
 };
 
-// What the state is made of, for all steps of a sequence at once.
+// Recipe of the state's parts, for all steps of a sequence at once.
 struct states_recipe {
     static constexpr bool uses_all = false;
     template <class Network>

@@ -351,7 +351,7 @@ private:
                   [&](T const* from) { std::copy_n(from, count(plan.outputs[R]), result<R>()); }));
     }
 
-    // What stays where it is when a predictor moves: others refer to it.
+    // Parts that stay where they are when a predictor moves: others refer to them.
     struct parts {
         explicit parts(Model const& m)
             : model{m}, access{m.access(), "stateful_predictor"},

@@ -67,7 +67,7 @@ public:
         size_t(training_plan().elements(ir::region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes =
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
-    // What the optimizer needs of the workspace, whose activations nobody reads any more.
+    // Scratch of the optimizer in the workspace, whose activations nobody reads any more.
     static constexpr std::ptrdiff_t update_scratch() {
         if constexpr (ByParameter<rule_type>) {
             return device::template update_scratch<rule_type, Optimizer::slots>(training_plan());

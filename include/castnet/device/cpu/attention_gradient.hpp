@@ -28,7 +28,7 @@ T dot_product(T const* a, T const* b, std::ptrdiff_t count) {
     return sum;
 }
 
-// What a gradient reads besides the head's matrices, and its results.
+// Operands of a gradient besides the head's matrices, and its results.
 template <class T>
 struct attention_gradients {
     matrix<T> y, dy;

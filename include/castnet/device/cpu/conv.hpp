@@ -260,7 +260,7 @@ constexpr scratch_size split_winograd_scratch(op kind, window const& w) {
                                    : winograd_weight_scratch<T>(w);
 }
 
-// What is instantiated for plans only that have one.
+// Whether a launch has a special kernel, which is instantiated only for plans that need it.
 template <class F>
 constexpr bool is_special(kernel_launch const& s, window const* windows) {
     using T = sum_type<F>;

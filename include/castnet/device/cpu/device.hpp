@@ -132,7 +132,7 @@ struct cpu_device {
     // Stages compute values again in the cache.
     static constexpr bool recomputes = true;
 
-    // What plans keep in region::prepared is computed apart from their runs.
+    // Values in a plan's region::prepared are computed apart from its runs.
     static constexpr bool prepares = true;
 
     // Computes what a plan keeps, of the parameters of this context.

@@ -40,7 +40,7 @@ constexpr auto with_group(int group, F const& f) {
                         : f(std::integral_constant<int, 1>{});
 }
 
-// What meets a vector of filters of the elements at `from`: channel I of each filter's group.
+// Factors for a vector of filters, of the elements at `from`: channel I of each filter's group.
 template <int Group, int I, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline auto spread(T const* from) {
     if constexpr (Group == simd<T>::width) {

@@ -22,7 +22,7 @@ struct kernel {
     function keep = nullptr; // instead of `prepare` where its result is kept: only when parameters
                              // have changed
 
-    // What a launch needs: then the rest is not compiled for it.
+    // The functions that one form of launch needs: the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
     constexpr kernel in_chunks() const { return {run, prepare, begin, finish}; }
     constexpr kernel with_kept_weight() const {

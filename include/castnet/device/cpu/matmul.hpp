@@ -25,9 +25,9 @@ constexpr bool reads_in_place(std::ptrdiff_t rows, std::ptrdiff_t bytes_of_b) {
            (!has_narrow_panels || bytes_of_b <= 2 * l1_cache);
 }
 
-// What threads share of a product: pieces of its rows, and for each of these groups of its panels.
-// There are as few pieces as the cache allows, since each packs the panels again, but several
-// pieces and groups for each thread.
+// Partition of a product among threads: pieces of its rows, and for each of these groups of its
+// panels. There are as few pieces as the cache allows, since each packs the panels again, but
+// several pieces and groups for each thread.
 struct product_pieces {
     std::ptrdiff_t tiles, pieces, groups; // tiles of rows
 

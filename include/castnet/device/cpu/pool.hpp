@@ -146,7 +146,7 @@ void avg_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
     });
 }
 
-// What pixel `number` of a window gets of the window's gradient: of a maximum, the largest one all,
+// Share of pixel `number` of a window in the window's gradient: of a maximum, the largest has all,
 template <class T>
 struct max_pool_share {
     T const *argmax, *gradient;

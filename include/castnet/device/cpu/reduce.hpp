@@ -124,7 +124,7 @@ template <class Program, reduction R, class T>
     }
 }
 
-// What a sum or maximum begins with.
+// First value of a sum or maximum.
 template <reduction R, class T>
 inline constexpr T identity_of = R == reduction::sum ? T(0) : minus_infinity<T>;
 

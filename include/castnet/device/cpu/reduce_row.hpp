@@ -16,7 +16,7 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// What a reducer would keep of these values, computed in vectors. x is overwritten; there is room
+// A reducer's state after these values, computed in vectors. x is overwritten; there is room
 // for whole vectors.
 template <class T>
 reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {

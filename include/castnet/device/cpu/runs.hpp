@@ -130,7 +130,7 @@ CASTNET_WIDE_VECTORS void multiply_runs(F const* a, runs const& r, run_columns<F
             std::ptrdiff_t row = 0;
             auto const tile =
                 [&]<int Here>(std::integral_constant<int, Here>) __attribute__((always_inline)) {
-                    // What is written beyond the columns is computed later: rows
+                    // Elements written beyond the columns are computed later: rows
                     // of the run, columns to the left.
                     std::ptrdiff_t const beyond =
                         (length - row - Here + 1) * all - first - Vectors * simd<F>::width;

@@ -10,7 +10,7 @@
 
 namespace castnet::cuda {
 
-// What both kernels of the gradient need.
+// Arguments of both kernels of the gradient.
 template <class T>
 struct attention_gradient_problem : attention_problem<T> {
     stored<T> y, dy;

@@ -8,7 +8,7 @@
 
 namespace castnet::cuda {
 
-// What both kernels of the gradient need.
+// Arguments of both kernels of the gradient.
 template <class T>
 struct tensor_core_attention_gradient : tensor_core_attention<T> {
     stored<T> y, dy;

@@ -121,7 +121,7 @@ struct attention_problem {
         return sees(query, last_key, visible) && query + query_count <= queries;
     }
 
-    // What a weight is multiplied by.
+    // Factor of a weight by dropout.
     CASTNET_HD T dropout(std::ptrdiff_t sample, int head, int query, int key_number) const {
         if (form.stream < 0) {
             return T(1);

@@ -25,7 +25,7 @@ CASTNET_HD inline float exponential(float x) {
 #endif
 }
 
-// What these kernels need. Numbers are T or bfloat16 in global memory, and float and bfloat16 here.
+// Arguments of these kernels. Numbers are T or bfloat16 in global memory, float and bfloat16 here.
 template <class T>
 struct tensor_core_attention : attention_problem<T> {
     static constexpr unsigned resident_blocks = 3;

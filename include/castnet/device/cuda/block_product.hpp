@@ -66,7 +66,7 @@ CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
     return t;
 }
 
-// What becomes of the sums of a product: nothing, or an epilogue (plan/epilogue.hpp) with a bias of
+// Epilogue of a product's sums: none, or one of plan/epilogue.hpp with a bias of
 // type B.
 struct plain_sums {
     template <class T>

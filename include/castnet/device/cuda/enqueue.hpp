@@ -90,7 +90,7 @@ auto norm_call(update_values<Rule, T>* values, double const* squares, int parts 
     return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, parts}};
 }
 
-// What the kernels of an update read in the GPU's memory besides its values. All but the first two
+// Tables of an update's kernels in the GPU's memory, besides its values. All but the first two
 // are for rules of whole parameters; the last, of the host, says how directions become orthogonal.
 struct update_tables {
     penalized_range const* penalties;
@@ -141,7 +141,7 @@ auto totals_call(Context const& c, double* totals) {
     return kernel_call<decltype(body)>{grid_for(body.count), body};
 }
 
-// What a training step ends with: the sums of the plan's outputs, the norm, if the rule needs it,
+// The end of a training step: the sums of the plan's outputs, the norm, if the rule needs it,
 // and the update. An update by whole parameters may use the workspace, and so comes after the
 // sums; one that needs products is not among these kernels, and follows (enqueue_update).
 template <class Device, auto const& Plan, int Slots, class Rule, class Context>

@@ -19,7 +19,7 @@
 
 namespace castnet::cuda {
 
-// What launchers are given within the kernel: they launch nothing, but run a body at once. Arrays
+// Context of launchers within the kernel: they launch nothing, but run a body at once. Arrays
 // that have a slot lie in shared memory.
 template <class T, class Block, int MostSamples, class Slots>
 struct loop_context;

@@ -16,7 +16,7 @@
 
 namespace castnet::cuda {
 
-// What the block's shared memory holds, one after the other: the kernels' own, the trained
+// Parts of the block's shared memory, one after the other: the kernels' own, the trained
 // parameters, and the plan's workspace; in elements.
 struct one_block_memory {
     std::ptrdiff_t scratch = 0, trained = 0, workspace = 0;
@@ -99,7 +99,7 @@ CASTNET_HD void run_in_turn(Block const& block, grid const& g, Body const& body)
     }
 }
 
-// What launchers are given within the kernel: they launch nothing, but run a body at once.
+// Context of launchers within the kernel: they launch nothing, but run a body at once.
 template <class T, class Block>
 struct block_context {
     using value_type = T;
@@ -219,7 +219,7 @@ private:
                          [&](unsigned i) { return from[i]; });
     }
 
-    // What is asked for goes to where all kernels leave it.
+    // Copies a result that is asked for to where all kernels leave it.
     template <array_ref R, class Block>
     CASTNET_HD void keep(Block const& block, T const* workspace) const {
         if constexpr (R.where == ir::region::workspace) {

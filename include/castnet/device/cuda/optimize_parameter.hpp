@@ -67,7 +67,7 @@ std::vector<parameter_piece> pieces_of(Plan const& plan, std::span<update_group 
     return all;
 }
 
-// What the kernels of such an update read and write.
+// Arguments of the kernels of such an update.
 template <class Rule, int Slots, class T>
 struct piecewise {
     update_values<Rule, T> const* now;

@@ -121,7 +121,7 @@ void orthogonalize(orthogonalization const& how, weight_matrix const& w, T* dire
     }
 }
 
-// What a rule does to the direction of each of a plan's parameters.
+// Orthogonalization by a rule of the direction of each of a plan's parameters.
 template <class Plan, class Rule>
 std::vector<orthogonalization> orthogonalizations_of(Plan const& plan, Rule const& rule,
                                                      std::span<update_group const> groups) {

@@ -54,7 +54,7 @@ struct program_source {
     }
 
 private:
-    // What is added up to result k: a register, without a factor that does not vary along what is
+    // Addend of result k: a register, without a factor that does not vary along what is
     // reduced, whose register is `times`; -1 for none.
     struct addend {
         int of, times = -1;

@@ -15,8 +15,8 @@
 
 namespace castnet::cuda {
 
-// Who computes what. A unit is a group of lanes, or one channel (map.hpp): as a result, those
-// channels of it; as an element, all of them for one result.
+// Partition of results and elements among threads. A unit is a group of lanes, or one channel
+// (map.hpp): as a result, those channels of it; as an element, all of them for one result.
 struct reduce_shape {
     std::uint32_t results = 1, elements = 1; // in units; elements of each result
     unsigned wide = 1;                       // results of one block; `deep` threads work on each

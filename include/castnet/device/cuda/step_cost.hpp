@@ -33,7 +33,7 @@ struct step_cost {
     }
 };
 
-// What a GPU can do at best, of its data sheet or as measured.
+// Limits of a GPU, from its data sheet or as measured.
 struct gpu_limits {
     double bytes_per_second = 0;         // of its memory
     double product_flops_per_second = 0; // in the type of the policy's products

@@ -32,8 +32,8 @@ struct changed_image {
     }
 };
 
-// What functions need to know of whole images (data::MeasuresImage): the sums of `count` rows, one
-// image after the other; and of `count` images the sums of their rows.
+// Measures of whole images (data::MeasuresImage): the sums of `count` rows, one image after the
+// other; and of `count` images the sums of their rows.
 template <class Drawn, class T>
 struct row_sums_body {
     Drawn const* drawn;

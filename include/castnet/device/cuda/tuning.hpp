@@ -34,7 +34,7 @@ inline constexpr int loop_blocks = 128;
 // multiprocessors work on them. (A guess; it has not been measured.)
 inline constexpr std::ptrdiff_t loop_block_elements = 8192;
 
-// What the arguments of a kernel may take, from CUDA 12.1 and compute capability 7.0 on.
+// Most bytes of a kernel's arguments, from CUDA 12.1 and compute capability 7.0 on.
 inline constexpr std::size_t argument_bytes = 32764;
 
 // Algorithms of a library's list that are timed (policy::autotuned).

@@ -35,7 +35,7 @@ public:
         return !std::exchange(orthogonal_, {}).empty();
     }
 
-    // What the update by a rule reads.
+    // Tables that the update by a rule reads.
     template <auto const& Plan, class Rule>
     update_tables tables([[maybe_unused]] Rule const& rule) {
         update_tables t{penalties<Plan>(), NeedsNorm<Rule> ? norm_sums() : nullptr};

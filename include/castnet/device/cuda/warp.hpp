@@ -9,7 +9,7 @@ namespace castnet::cuda {
 
 #ifdef __CUDACC__
 
-// What the lane whose number differs in this bit has given.
+// The value of the lane whose number differs in this bit.
 template <class T>
 __device__ T from_lane(device_block const&, T x, int bit) {
     return __shfl_xor_sync(0xffffffffU, x, bit);

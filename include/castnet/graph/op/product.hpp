@@ -74,8 +74,8 @@ constexpr auto convolve_transposed(symbol<S> x, symbol<Weight> weight, ir::windo
 
 namespace detail {
 
-// What a product multiplied: unfolded images once more, which are several times as large as what
-// they are unfolded from and need not be kept.
+// Operand of a product, for its gradient: unfolded images, several times as large as what they are
+// unfolded from, are not kept but made once more.
 constexpr int factor_of_gradient(ir::differentiation& d, int x) {
     ir::node const n = d.at(x);
     return n.kind == op::unfold ? d.emit<op::unfold>(x, n.attribute, n.in[0]) : x;

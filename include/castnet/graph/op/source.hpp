@@ -32,7 +32,7 @@ constexpr symbol<S> standard_normal(ir::graph& g) {
 
 namespace detail {
 
-// What the host feeds, and what a kernel computes where it needs it, is on all devices.
+// Values that the host feeds, or that kernels compute where they need them: on all devices.
 struct source_operation {
     static constexpr operation_traits traits{
         .source = true, .everywhere = true, .stores_bf16 = false};

@@ -7,7 +7,7 @@ namespace castnet {
 
 namespace detail {
 
-// What devices know a weight's order in memory by: filters and channels (units and channels of the
+// Description of a weight's order in memory: filters and channels (units and channels of the
 // flattened images), slices and taps of a slice; groups are 0 for a dense weight.
 constexpr ir::window form_of(parameter const& p) {
     ir::window w;

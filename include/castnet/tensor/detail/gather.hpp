@@ -100,7 +100,7 @@ T* copy_places(T const* from, turned_by<Extent> place, T* to) {
     return copy_in_blocks(from, middle, to);
 }
 
-// What x has at the places of Extent positions of an axis.
+// Elements of x at the places of Extent positions of an axis.
 template <size_t Axis, size_t Extent, class X, class Place>
 auto gathered(X const& x, Place const& place) {
     using S = typename X::shape_type;

@@ -56,7 +56,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector const& all, Join 
     }
 }
 
-// What lanes are joined by, as the first of two. (No lambdas: nvcc 13.0 defines them twice.)
+// Functions that join two vectors into the first one. (No lambdas: nvcc 13.0 defines them twice.)
 struct add_to {
     template <class To, class By>
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(To& to, By const& by) const {

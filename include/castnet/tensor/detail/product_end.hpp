@@ -71,7 +71,7 @@ constexpr bool keeps_shape() {
 template <class Result, class S>
 inline constexpr bool is_of_each_element = keeps_shape<Result, S>();
 
-// What f makes of a product, a tensor of this type.
+// The form of f that with_product() takes, for a product of this type.
 template <class Product, class F>
 auto end_of_product(F const& f) {
     using S = typename Product::shape_type;

@@ -11,7 +11,7 @@
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
-// What becomes of the memory after the last row of a result.
+// Fate of the memory after the last row of a result.
 enum class memory_after : bool { kept, undetermined };
 
 // The rows and columns of a block.

@@ -30,7 +30,7 @@ struct prepared_product {
     bool finishes = false; // with its epilogue
 };
 
-// What a product makes of its result: d = of_product a b + of_addend addend.
+// Linear combination with a product: d = of_product a b + of_addend addend.
 struct combination {
     double of_product = 1, of_addend = 0;
     void const* addend = nullptr; // as d; where there is none, it is d

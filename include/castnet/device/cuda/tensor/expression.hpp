@@ -200,7 +200,7 @@ private:
     }
 };
 
-// What a kernel computes for an expression over the axes of Space, as numbers of type T. Flat: the
+// An expression over the axes of Space as kernels compute it, in numbers of type T. Flat: the
 // axes count its elements in memory order, and it has one for each or a single one.
 template <class Space, bool Flat, class T, class X>
 auto kernel_form(X const& x);

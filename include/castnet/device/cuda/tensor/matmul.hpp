@@ -61,7 +61,7 @@ auto* matrices_at(X const& x, Index... index) {
     return (x.data() + offset).get();
 }
 
-// What cuBLASLt computes after a product: of the sums, a factor, and a number for each column.
+// Epilogue of cuBLASLt: of the sums, a factor, and a number for each column.
 struct product_epilogue {
     cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
     void const* bias = nullptr;

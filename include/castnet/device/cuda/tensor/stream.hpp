@@ -57,7 +57,7 @@ public:
     bool is_done() const { return all_->own.is_done(); }
     void wait() const { all_->own.wait(); }
 
-    // What is put on this stream from now on runs after all that another one has been given so far.
+    // Work put on this stream from now on runs after all that another one has been given so far.
     void wait_for(tensor_stream const& other) const {
         other.use();
         event const given;
