@@ -122,9 +122,28 @@ private:
             t_.history_ = {};
         }
         t_.begin_together();
+        take_position(samples);
+        take_columns();
+        auto const& position = t_.position_;
+        bool const nothing_left =
+            position.stopped || (position.epochs > 0 && options_.epochs <= int(position.epochs));
+        if (!nothing_left && t_.rank() == 0) {
+            check_files();
+        }
+        for (callback const& each : options_.callbacks) {
+            each.begin_fit(t_.history_);
+        }
+        if (position.callback_pending) {
+            report_epoch(true);
+        }
+        if (shows_) {
+            show_position(resumed, nothing_left);
+        }
+    }
+
+    // Throws castnet::error where a checkpoint within an epoch does not fit to data and options.
+    [[gnu::noinline]] void take_position(size_t samples) {
         auto& position = t_.position_;
-        bool const validates = options_.validation.has_value();
-        std::vector<std::string> names = column_names(validates);
         if (position.samples > 0 && position.data_size != samples) {
             throw error({"castnet: fit: the checkpoint is at sample ", position.samples,
                          " of an epoch of ", position.data_size, ", but the data set holds ",
@@ -138,6 +157,13 @@ private:
         }
         position.data_size = samples;
         position.shuffled = options_.shuffle;
+    }
+
+    // Names the columns of the history. Throws castnet::error where that of a checkpoint has other
+    // ones.
+    [[gnu::noinline]] void take_columns() {
+        bool const validates = options_.validation.has_value();
+        std::vector<std::string> names = column_names(validates);
         auto const& found = t_.history_.names();
         bool const fits = found.empty() || found == names;
         bool const fits_other = found == column_names(!validates);
@@ -156,31 +182,24 @@ private:
                          " it, so that the history has the same columns"});
         }
         t_.history_ = history{std::move(names), t_.replicas_.of_first(t_.history_.rows())};
-        bool const nothing_left =
-            position.stopped || (position.epochs > 0 && options_.epochs <= int(position.epochs));
-        if (!nothing_left && t_.rank() == 0) {
-            check_files();
-        }
-        for (callback const& each : options_.callbacks) {
-            each.begin_fit(t_.history_);
-        }
-        if (position.callback_pending) {
-            report_epoch(true);
-        }
+    }
+
+    // Says where the fit of a checkpoint goes on, unless that is plain.
+    [[gnu::noinline]] void show_position(bool resumed, bool nothing_left) const {
+        auto const& position = t_.position_;
         size_t const before = t_.epochs_ - position.epochs; // of fits that ended before this one
-        if (resumed && before > 0 && !nothing_left && shows_) {
-            std::fprintf(stderr,
-                         "castnet: fit: goes on with the fit that the checkpoint was written in; "
-                         "fits of %zu epochs had ended before it, so do not call those again\n",
-                         before);
-        }
-        if (nothing_left && shows_) {
+        if (nothing_left) {
             std::fprintf(stderr,
                          "castnet: fit: the checkpoint is at the end of epoch %zu%s: nothing is "
                          "left to train (epochs = %d counts those before the restart)\n",
                          position.epochs,
                          position.stopped ? ", where a callback ended the fit" : "",
                          options_.epochs);
+        } else if (resumed && before > 0) {
+            std::fprintf(stderr,
+                         "castnet: fit: goes on with the fit that the checkpoint was written in; "
+                         "fits of %zu epochs had ended before it, so do not call those again\n",
+                         before);
         }
     }
 
