@@ -63,6 +63,7 @@
 #include <castnet/nn/tied_dense.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/nn/unfold2d.hpp>
+#include <castnet/nn/weight_norm.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>

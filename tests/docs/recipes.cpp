@@ -93,22 +93,22 @@ template <std::size_t Units>
 inline constexpr projection_layer<Units> projection{};
 // [/matmul]
 
-// [weight_norm]
+// [standardized_conv]
 template <std::size_t Filters>
-struct weight_norm_layer { // a convolution by g v / |v| (Salimans & Kingma 2016)
-    static constexpr char const* name = "weight_norm";
+struct standardized_conv_layer { // weight standardization (Qiao et al. 2019)
+    static constexpr char const* name = "standardized_conv";
 
     template <std::size_t C, std::size_t H, std::size_t W>
     constexpr auto operator()(cn::symbol<cn::shape<C, H, W>> x) const {
-        cn::scope_guard const scope{*x.g, cn::layer_kind{"weight_norm"}};
-        auto const v = cn::new_parameter<cn::shape<Filters, C * 9>>(
-            *x.g, "v", {.start = cn::random_normal(0.1)});
-        auto const g = cn::new_parameter<cn::shape<Filters, 1>>(*x.g, "g", {.start = cn::ones});
-        auto const weight = v * (g / cn::norm<1>(v, cn::keepdims));
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"standardized_conv"}};
+        auto const v =
+            cn::new_parameter<cn::shape<Filters, C * 9>>(*x.g, "weight", {.start = cn::he_normal});
+        auto const weight =
+            (v - cn::mean<1>(v, cn::keepdims)) / cn::sqrt(cn::variance<1>(v, cn::keepdims) + 1e-5);
         return cn::matmul(weight, x | cn::unfold2d<3>) | cn::reshape<Filters, H - 2, W - 2>;
     }
 };
-// [/weight_norm]
+// [/standardized_conv]
 
 // [heads]
 struct normalize_heads_layer { // of eight features each, as attention normalizes its queries
@@ -197,14 +197,15 @@ using normalized = cn::sequential<cn::input<2, 16>, normalize_heads>;
 TEST_CASE("a convolution by a normalised weight") {
     constexpr auto of_image = cn::input<2, 5, 6>;
     using policy = cn::policy::basic_cpu<double>;
-    cn::model<cn::sequential<of_image, weight_norm_layer<4>{}>, policy, cn::batch<3>> normalised;
+    cn::model<cn::sequential<of_image, standardized_conv_layer<4>{}>, policy, cn::batch<3>>
+        standardized;
     cn::model<cn::sequential<of_image, cn::conv2d<4, 3>.no_bias()>, policy, cn::batch<3>> plain;
     auto const x = cn::random_normal<double, cn::shape<3, 2, 5, 6>>(1);
-    auto const v = normalised.get<"0.v">();
-    cn::tensor const weight = 2 * v / cn::sqrt(cn::sum<1>(v * v, cn::keepdims));
-    normalised.set("0.g", std::vector<double>(4, 2.0));
+    auto const v = standardized.get<"0.weight">();
+    cn::tensor const weight =
+        (v - cn::mean<1>(v, cn::keepdims)) / cn::sqrt(cn::variance<1>(v, cn::keepdims) + 1e-5);
     plain.set("0.weight", std::vector<double>(weight.begin(), weight.end()));
-    CHECK(cn::allclose(normalised.predict(x), plain.predict(x)));
+    CHECK(cn::allclose(standardized.predict(x), plain.predict(x)));
 }
 
 TEST_CASE("statistics of the guide") {

@@ -117,7 +117,8 @@ struct attention_to_memory {
 };
 using text_layers =
     sequential<input_ids<20'000, 200>, embedding<20'000, 64>, conv1d<64, 3, conv{.padding = same}>,
-               max_pool1d<2>, avg_pool1d<2>, conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
+               weight_norm<conv1d<64, 3>>, max_pool1d<2>, avg_pool1d<2>,
+               conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
                conv_transpose1d<32, 4, conv_transpose{.stride = 2}>, upsample1d<2>,
                upsample1d<2>.linear(), reverse<0>, reflection_pad<0, 2, 1>,
                replication_pad<0, 2, 1>, circular_pad<0, 2, 1>, dense<64>,

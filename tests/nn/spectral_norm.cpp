@@ -1,4 +1,4 @@
-// spectral_norm against PyTorch over several steps, and weights as numbers.
+// spectral_norm and weight_norm against PyTorch over several steps, and weights as numbers.
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/conv3d.hpp>
@@ -8,11 +8,13 @@
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/scan.hpp>
 #include <castnet/nn/spectral_norm.hpp>
+#include <castnet/nn/weight_norm.hpp>
+#include <castnet/train/model.hpp>
 
 #include "harness.hpp"
 
 namespace cn = castnet;
-using check::layer_run, check::values, cn::shape, cn::spectral_norm;
+using check::layer_run, check::values, cn::shape, cn::spectral_norm, cn::weight_norm;
 
 namespace {
 
@@ -44,8 +46,11 @@ void like_torch(std::string const& name, std::string const& layer = "0.") {
             }
         }
     }
-    for (std::string const after : {"weight", "u", "v"}) {
-        check::close(after, r.parameter(layer + after), expected(after + "_after"), 1e-12);
+    for (auto const& p : r.parameters()) {
+        std::string const own = p.name.text().substr(layer.size());
+        if (own != "bias") {
+            check::close(own, r.parameter(p.name.text()), expected(own + "_after"), 1e-12);
+        }
     }
     for (auto const& p : r.parameters()) {
         evaluation.set(p.name.text(), r.parameter(p.name.text()));
@@ -53,10 +58,13 @@ void like_torch(std::string const& name, std::string const& layer = "0.") {
     evaluation.set_input(expected("input"));
     evaluation.run();
     check::close("evaluation", evaluation.output(), expected("output_evaluation"), 1e-12);
-    CHECK(evaluation.parameter(layer + "u") == r.parameter(layer + "u"));
+    for (auto const& p : r.parameters()) {
+        CHECK(evaluation.parameter(p.name.text()) == r.parameter(p.name.text()));
+    }
 }
 
 constexpr cn::conv two_groups{.groups = 2};
+
 using of_features = cn::sequential<cn::input<7>, spectral_norm<cn::dense<5>>>;
 using of_flattened_image =
     cn::sequential<cn::input<3, 2, 4>, cn::flatten, spectral_norm<cn::dense<5>>>;
@@ -65,6 +73,15 @@ using of_image =
     cn::sequential<cn::input<3, 6, 5>, spectral_norm<cn::conv2d<8, cn::size2{3, 2}>.no_bias()>>;
 using of_volume =
     cn::sequential<cn::input<2, 5, 4, 6>, spectral_norm<cn::conv3d<3, cn::size3{3, 2, 4}>>>;
+
+using rows_of_features = cn::sequential<cn::input<7>, weight_norm<cn::dense<5>>>;
+using rows_of_flattened_image =
+    cn::sequential<cn::input<3, 2, 4>, cn::flatten, weight_norm<cn::dense<5>>>;
+using rows_of_sequence = cn::sequential<cn::input<9, 6>, weight_norm<cn::conv1d<4, 3, two_groups>>>;
+using rows_of_image =
+    cn::sequential<cn::input<3, 6, 5>, weight_norm<cn::conv2d<8, cn::size2{3, 2}>.no_bias()>>;
+using rows_of_volume =
+    cn::sequential<cn::input<2, 5, 4, 6>, weight_norm<cn::conv3d<3, cn::size3{3, 2, 4}>>>;
 
 // A penalty on the weight, of which the output is a function.
 template <cn::Shape S, cn::role Role>
@@ -96,6 +113,7 @@ struct in_a_cell_layer {
 };
 constexpr in_a_cell_layer in_a_cell{};
 constexpr auto in_blocks = cn::repeat<3, cn::block<spectral_norm<cn::dense<4>>, cn::tanh>>;
+constexpr auto rows_in_blocks = cn::repeat<3, cn::block<weight_norm<cn::dense<4>>, cn::tanh>>;
 
 } // namespace
 
@@ -107,13 +125,42 @@ TEST_CASE("spectral_norm of layers") {
     like_torch<of_volume>("conv3d");
 }
 
+TEST_CASE("weight_norm of layers") {
+    like_torch<rows_of_features>("weight_norm/dense");
+    like_torch<rows_of_flattened_image>("weight_norm/flattened", "1.");
+    like_torch<rows_of_sequence>("weight_norm/conv1d");
+    like_torch<rows_of_image>("weight_norm/conv2d");
+    like_torch<rows_of_volume>("weight_norm/conv3d");
+}
+
+TEST_CASE("a layer with weight_norm starts as the same layer without") {
+    using plain = cn::sequential<cn::input<5, 3>, cn::conv1d<4, 2>, cn::relu, cn::flatten,
+                                 cn::repeat<3, cn::block<cn::dense<16>, cn::relu>>>;
+    using with_norm =
+        cn::sequential<cn::input<5, 3>, weight_norm<cn::conv1d<4, 2>>, cn::relu, cn::flatten,
+                       cn::repeat<3, cn::block<weight_norm<cn::dense<16>>, cn::relu>>>;
+    cn::model<with_norm, cn::policy::cpu, cn::batch<1>> normalized{cn::seed{5}};
+    cn::model<plain, cn::policy::cpu, cn::batch<1>> same{cn::seed{6}};
+    for (char const* name : {"0.weight", "0.bias", "3.0.weight", "4.0.weight", "5.0.weight"}) {
+        same.set(name, normalized.get(name));
+    }
+    std::vector<float> const x{1, -2, 3, 0.5, 2, -1, 1, 1, -3, 2, 0, 1, -1, 2, 4};
+    auto const found = normalized.predict(std::span<float const>{x}),
+               expected = same.predict(std::span<float const>{x});
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    }
+}
+
 TEST_CASE("weights as numbers have a gradient") {
     check::against_finite_differences(check::run_of<dense_sum, shape<2>>(), 1e-6);
     check::against_finite_differences(check::run_of<conv2d_sum, shape<2>>(), 1e-6);
     check::against_finite_differences(check::run_of<conv3d_sum, shape<2>>(), 1e-6);
 }
 
-TEST_CASE("spectral_norm in the cell of a scan and in repeated blocks") {
+TEST_CASE("Normalised weights in the cell of a scan and in repeated blocks") {
     check::against_finite_differences(check::run_of<in_a_cell, shape<4, 3>, false>(), 1e-6);
     check::against_finite_differences(check::run_of<in_blocks, shape<4>, false>(), 1e-6);
+    check::against_finite_differences(check::run_of<rows_in_blocks, shape<4>, false>(), 1e-6);
 }

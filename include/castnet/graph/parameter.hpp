@@ -23,8 +23,9 @@ enum class initial : unsigned char {
     he_normal,
     lecun_uniform, // LeCun et al. 1998
     lecun_normal,
-    orthogonal, // Saxe et al. 2014; value is the gain
-    function    // elements->number(i) for element i
+    orthogonal,          // Saxe et al. 2014; value is the gain
+    function,            // elements->number(i) for element i
+    norms_of_rows_before // those of the parameter that was made before this one
 };
 
 // (Not a pointer to a function: GCC 12 takes only those to variables in template arguments.)

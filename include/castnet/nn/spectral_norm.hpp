@@ -10,17 +10,10 @@
 // Parameters: those of the layer; statistics u and v, normally distributed at first.
 #pragma once
 
-#include <castnet/graph/op/weight_values.hpp>
+#include <castnet/nn/normalized_weight.hpp>
 #include <castnet/nn/statistic.hpp>
-#include <castnet/nn/weighted.hpp>
-
-#include <utility>
 
 namespace castnet {
-
-template <class Layer, class Input>
-inline constexpr bool has_weight_matrix =
-    requires { typename Layer::template weight_shape<Input>; };
 
 template <auto Layer>
 struct spectral_norm_layer {
@@ -41,32 +34,19 @@ struct spectral_norm_layer {
         if constexpr (!has_weight_matrix<layer, S>) {
             return x;
         } else {
-            ir::graph& g = *x.g;
-            auto const y = Layer.no_bias()(x); // times the weight
-            int const weight = parameter_of_layer(g);
-            path const outer = std::exchange(g.path.prefix, g.parameters[weight].name);
-            g.path.prefix.depth -= 1;
-            using shape_of_weight = typename layer::template weight_shape<S>;
-            auto const normalized =
-                y / largest_singular_value(symbol<shape_of_weight>{&g, g.parameters[weight].node});
-            auto const result = with_bias(normalized);
-            g.path.prefix = outer;
-            return result;
+            return detail::with_scaled_product<Layer>(x, [this](auto y, auto weight) {
+                return y / this->largest_singular_value(weight);
+            });
         }
     }
 
 private:
-    // The one that was asked for last: new, or found again by a shared layer.
-    static constexpr int parameter_of_layer(ir::graph const& g) {
-        return (g.path.sharing > 0 ? g.path.next : g.parameters.size()) - 1;
-    }
-
     template <Shape W>
     constexpr symbol<shape<>> largest_singular_value(symbol<W> weight) const {
         constexpr size_t rows = W::extent[0], columns = W::count / rows;
         ir::graph& g = *weight.g;
         g.expect(detail::is_finite_not_negative(epsilon), mistake::epsilon_of_norm);
-        auto const matrix = reshaped(weight_values(weight), shape<rows, columns>{});
+        auto const matrix = detail::weight_matrix(weight);
         auto const constant = stop_gradient(matrix);
         auto u = new_statistic<shape<rows>>(g, "u", random_normal(1));
         auto v = new_statistic<shape<columns>>(g, "v", random_normal(1));
@@ -90,15 +70,6 @@ private:
     template <class S>
     constexpr symbol<S> normalized(symbol<S> x) const {
         return x / maximum(sqrt(sum(square(x))), epsilon);
-    }
-
-    template <Shape S>
-    static constexpr symbol<S> with_bias(symbol<S> y) {
-        if (!Layer.has_bias) {
-            return y;
-        }
-        return y + along_channels<S>(new_parameter<shape<channels_of<S>>>(
-                       *y.g, "bias", {role::vector, Layer.bias_start}));
     }
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace castnet::detail {
@@ -76,6 +77,7 @@ struct distribution {
     case initial::orthogonal:
         return {.deviation = 1};
     case initial::function:
+    case initial::norms_of_rows_before:
         return {};
     }
     return {};
@@ -117,9 +119,18 @@ struct distribution {
     each([&](double from, double& to) { to = gain * from; });
 }
 
-// The logical values of parameter number `stream`.
+[[gnu::noinline]] inline void norms_of_rows(std::span<double const> matrix,
+                                            std::vector<double>& norms) {
+    std::size_t const columns = matrix.size() / norms.size();
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+        auto const row = matrix.subspan(i * columns, columns);
+        norms[i] = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+    }
+}
+
+// The logical values of parameter number `stream`; `before` are those of the number before.
 inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed,
-                                          std::uint32_t stream) {
+                                          std::uint32_t stream, std::span<double const> before) {
     distribution const random = distribution_of(p);
     philox_key const key = key_of(seed);
     std::vector<double> w(static_cast<std::size_t>(p.count()));
@@ -133,6 +144,9 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
         for (std::size_t i = 0; i < w.size(); ++i) {
             w[i] = p.start.elements->number(i);
         }
+    }
+    if (p.start.kind == initial::norms_of_rows_before) {
+        norms_of_rows(before, w);
     }
     if (p.zero_row >= 0) {
         auto const row = w.size() / static_cast<std::size_t>(p.shape.extent[0]);

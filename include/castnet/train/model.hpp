@@ -85,10 +85,11 @@ public:
         : seed_{s.value}, devices_{std::move(chosen)},
           session_{Where{}, detail::device_of<Where>(devices_, 0)},
           parameters_{memory_for_parameters()} {
+        std::vector<double> values;
         for (std::uint32_t i = 0; i != parameter_tensors(); ++i) {
             ir::placed_parameter const& p = parameter_at(i);
-            detail::write_parameter<device>(session_, data(), p,
-                                            detail::initial_values(p, seed_, i));
+            values = detail::initial_values(p, seed_, i, values);
+            detail::write_parameter<device>(session_, data(), p, values);
         }
     }
     // Only for its message.

@@ -1,4 +1,4 @@
-"""Spectral normalisation: three steps of gradient descent and an evaluation, batch of 4, float64."""
+"""Spectral and weight normalisation: three steps of gradient descent and an evaluation, batch of 4, float64."""
 
 import torch
 from torch import nn
@@ -18,33 +18,53 @@ CASES = {
 }
 
 
+def spectral_norm(layer):
+    """Normalises the layer; returns its tensors by castnet's names."""
+    parametrizations.spectral_norm(layer)
+    weight = layer.parametrizations.weight
+    return {"weight": weight.original, "u": weight[0]._u, "v": weight[0]._v}
+
+
+def weight_norm(layer):
+    parametrizations.weight_norm(layer)
+    weight = layer.parametrizations.weight
+    return {"weight": weight.original1, "g": weight.original0}
+
+
 def generate():
     golden = GoldenFile()
-    for case, (sample, make) in CASES.items():
-        golden.begin(case)
-        # Sequences are (time, features) in castnet.
-        seen = (lambda x: x.mT) if case == "conv1d" else (lambda x: x)
-        network = make()
-        layer = network[1] if isinstance(network, nn.Sequential) else network
-        parametrizations.spectral_norm(layer)
-        original = layer.parametrizations.weight.original
-        power = layer.parametrizations.weight[0]
-        x = torch.randn(BATCH, *sample, requires_grad=True)
-        grad_output = torch.randn_like(network.eval()(x))
-        network.train()
-        golden.put(case, input=seen(x), grad_output=seen(grad_output), weight_before=original,
-                   u_before=power._u, v_before=power._v)
-        if layer.bias is not None:
-            golden.put(case, bias_before=layer.bias)
-        for step in range(STEPS):
-            x.grad = None
-            network.zero_grad()
-            y = network(x)
-            y.backward(grad_output)
-            golden.put(case, **{f"output_{step}": seen(y), f"grad_input_{step}": seen(x.grad)})
-            with torch.no_grad():
-                for parameter in network.parameters():
-                    parameter -= RATE * parameter.grad
-        golden.put(case, weight_after=original, u_after=power._u, v_after=power._v,
-                   output_evaluation=seen(network.eval()(x)))
+    for prefix, normalize in {"": spectral_norm, "weight_norm/": weight_norm}.items():
+        for case, (sample, make) in CASES.items():
+            golden.begin(prefix + case)
+            run(golden, prefix + case, normalize, sample, make())
     return golden
+
+
+def run(golden, case, normalize, sample, network):
+    # Sequences are (time, features) in castnet.
+    seen = (lambda x: x.mT) if case.endswith("conv1d") else (lambda x: x)
+    layer = network[1] if isinstance(network, nn.Sequential) else network
+    tensors = normalize(layer)
+
+    def put_tensors(when):
+        golden.put(case, **{f"{name}_{when}": tensor.flatten() if name == "g" else tensor
+                            for name, tensor in tensors.items()})
+
+    x = torch.randn(BATCH, *sample, requires_grad=True)
+    grad_output = torch.randn_like(network.eval()(x))
+    network.train()
+    golden.put(case, input=seen(x), grad_output=seen(grad_output))
+    put_tensors("before")
+    if layer.bias is not None:
+        golden.put(case, bias_before=layer.bias)
+    for step in range(STEPS):
+        x.grad = None
+        network.zero_grad()
+        y = network(x)
+        y.backward(grad_output)
+        golden.put(case, **{f"output_{step}": seen(y), f"grad_input_{step}": seen(x.grad)})
+        with torch.no_grad():
+            for parameter in network.parameters():
+                parameter -= RATE * parameter.grad
+    put_tensors("after")
+    golden.put(case, output_evaluation=seen(network.eval()(x)))
