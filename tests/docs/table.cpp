@@ -45,7 +45,7 @@ using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
     separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, channel_shuffle<2>,
     pixel_shuffle<2>, pixel_unshuffle<2>, prelu, prelu.per_channel(), spatial_dropout<0.5>,
-    stochastic_depth<0.2>, gaussian_noise<0.1>,
+    stochastic_depth<0.2>, gaussian_noise<0.1>, gaussian_dropout<0.1>, alpha_dropout<0.1>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
     zero_pad2d<sides{1, 2, 3, 0}>, reflection_pad2d<1>, replication_pad2d<1>, circular_pad2d<1>,

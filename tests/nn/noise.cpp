@@ -1,5 +1,6 @@
-// Noise: its distribution, where it is, and the gradients through it.
+// Noise and alpha dropout: their distributions, where they are, and the gradients through them.
 #include <castnet/nn/dense.hpp>
+#include <castnet/nn/dropout.hpp>
 #include <castnet/nn/noise.hpp>
 #include <castnet/nn/pooling1d.hpp>
 #include <castnet/nn/tensor_functions.hpp>
@@ -32,7 +33,8 @@ struct noise_read {
     constexpr auto operator()(auto x) const {
         auto const n = cn::normal_noise(x);
         auto const joined = cn::concat(n, x) | cn::slice_channels<0, 3>;
-        auto const turned = cn::transpose(cn::transpose(n)), padded = cn::pad<0, 1, 1>(n);
+        auto const turned = cn::transpose(cn::transpose(n));
+        auto const padded = cn::pad<0, 1, 1>(n);
         auto const there = n * 1.0;
         return cn::concat(joined - there, turned - there, cn::slice<0, 1, 6>(padded) - there,
                           (n | cn::max_pool1d<1>)-there, cn::reverse<0>(cn::reverse<0>(n)) - there);
@@ -94,18 +96,63 @@ TEST_CASE("every operation reads the same noise") {
     CHECK(r.output() == check::values(r.output().size()));
 }
 
-TEST_CASE("there is no noise in evaluation") {
-    auto r = run_of<cn::gaussian_noise<0.5F>, shape<4>, false>();
+namespace {
+
+template <auto const& Layer>
+void does_nothing_in_evaluation() {
+    auto r = run_of<Layer, shape<4>, false>();
     check::values const x = check::random_values(16, 1);
     r.set_input(x);
     r.run();
     CHECK(r.output() == x);
 }
 
+} // namespace
+
+TEST_CASE("there is no noise in evaluation") {
+    does_nothing_in_evaluation<cn::gaussian_noise<0.5F>>();
+    does_nothing_in_evaluation<cn::gaussian_dropout<0.5F>>();
+    does_nothing_in_evaluation<cn::alpha_dropout<0.5F>>();
+}
+
+TEST_CASE("gaussian dropout multiplies by numbers of the variance of dropout") {
+    auto r = run_of<cn::gaussian_dropout<0.2F>, shape<3, 40, 40>>();
+    r.set_input(check::values(r.input().size(), -2.0));
+    r.run();
+    auto const m = moments(r.output());
+    double const count = double(r.output().size()), variance = 4 * 0.2 / 0.8;
+    CHECK(std::abs(m[0] + 2) < 4 * std::sqrt(variance / count));
+    CHECK(std::abs(m[1] - 4 - variance) < 4 * std::sqrt((2 * variance + 4 * 4) * variance / count));
+    auto none = run_of<cn::gaussian_dropout<0>, shape<3>>();
+    none.set_input(check::values(none.input().size(), -2.0));
+    none.run();
+    CHECK(none.output() == none.input());
+}
+
+TEST_CASE("alpha dropout gives selu's least value and keeps mean and variance, as PyTorch's") {
+    auto r = run_of<cn::alpha_dropout<0.2F>, shape<5000>>();
+    check::values const x(r.input().size(), 3.0);
+    r.set_input(x);
+    r.set_grad_output(check::values(x.size(), 1.0));
+    r.run();
+    double const kept = 2.945751, dropped = -1.23616, a = 0.878904; // torch's, for p = 0.2
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const y = r.output()[i];
+        bool const here = y > 0;
+        count += here ? 1 : 0;
+        CHECK(y == doctest::Approx(here ? kept : dropped).epsilon(1e-5));
+        CHECK(r.grad_input()[i] == doctest::Approx(here ? a : 0).epsilon(1e-5));
+    }
+    auto const all = double(x.size());
+    CHECK(std::abs(double(count) - 0.8 * all) < 4 * std::sqrt(all * 0.8 * 0.2));
+}
+
 TEST_CASE("gradients go around noise") {
     against_finite_differences(run_of<cn::gaussian_noise<0.5F>, shape<7>>());
     against_finite_differences(run_of<cn::gaussian_noise<0.5F>, shape<2, 3, 3>>());
     against_finite_differences(run_of<reparameterized{}, shape<3>>());
+    against_finite_differences(run_of<cn::gaussian_dropout<0.5F>, shape<2, 3, 3>>());
 }
 
 TEST_CASE("every step has noise of its own, which the seed determines") {

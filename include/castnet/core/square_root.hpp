@@ -11,10 +11,13 @@
 
 namespace castnet {
 
-// The square root of a constant from 1 up, by Newton's method (std::sqrt is no constant expression
+// The square root of a constant from 0 up, by Newton's method (std::sqrt is no constant expression
 // before C++26).
 constexpr double constant_square_root(double x) {
-    double root = x, next = (1 + x) / 2;
+    if (x == 0) {
+        return 0;
+    }
+    double root = x < 1 ? 1 : x, next = (root + x / root) / 2;
     while (next < root) {
         root = next;
         next = (root + x / root) / 2;

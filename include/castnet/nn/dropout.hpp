@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
+#include <castnet/core/square_root.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/nn/scope.hpp>
 
@@ -58,5 +59,30 @@ struct spatial_dropout_layer {
 // (Tompson et al. 2015; Keras' SpatialDropout2D, PyTorch's Dropout2d).
 template <ConstantNumber auto Rate>
 inline constexpr spatial_dropout_layer<static_cast<float>(Rate)> spatial_dropout{};
+
+template <float Rate>
+struct alpha_dropout_layer {
+    static constexpr char const* name = "alpha_dropout";
+    static_assert(Rate >= 0 && Rate < 1, "castnet: alpha_dropout: the rate must be in [0, 1)");
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        constexpr double rate = Rate >= 0 && Rate < 1 ? Rate : 0, keep = 1 - rate;
+        if (!detail::drops(*x.g, rate)) {
+            return x;
+        }
+        constexpr double least = -1.0507009873554804934193349852946 * // of selu
+                                 1.6732632423543772848170429916717;
+        constexpr double a = 1 / constant_square_root(keep * (1 + rate * least * least));
+        constexpr double b = -a * least * rate;
+        auto const kept = keep * bernoulli<S>(*x.g, keep); // 0 or 1
+        return a * ((x - least) * kept + least) + b;
+    }
+};
+
+// Dropout after selu: dropped elements become its least value, and a linear function keeps mean 0
+// and variance 1 (Klambauer et al. 2017; Keras' and PyTorch's AlphaDropout).
+template <ConstantNumber auto Rate>
+inline constexpr alpha_dropout_layer<static_cast<float>(Rate)> alpha_dropout{};
 
 } // namespace castnet

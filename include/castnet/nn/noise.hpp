@@ -1,7 +1,8 @@
-// Gaussian noise in training.
+// Gaussian noise in training, added or multiplied.
 #pragma once
 
 #include <castnet/core/finite.hpp>
+#include <castnet/core/square_root.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -38,5 +39,24 @@ struct gaussian_noise_layer {
 // evaluation nothing happens.
 template <ConstantNumber auto Deviation>
 inline constexpr gaussian_noise_layer<static_cast<float>(Deviation)> gaussian_noise{};
+
+template <float Rate>
+struct gaussian_dropout_layer {
+    static constexpr char const* name = "gaussian_dropout";
+    static_assert(Rate >= 0 && Rate < 1, "castnet: gaussian_dropout: the rate must be in [0, 1)");
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        constexpr double rate = Rate >= 0 && Rate < 1 ? Rate : 0,
+                         deviation = constant_square_root(rate / (1 - rate));
+        return x.g->trains() ? x * (1 + deviation * normal_noise(x)) : x;
+    }
+};
+
+// In training, every element times a number of mean 1 and the variance of dropout of this rate,
+// Rate / (1 - Rate) (Srivastava et al. 2014; Keras' GaussianDropout); in evaluation nothing
+// happens.
+template <ConstantNumber auto Rate>
+inline constexpr gaussian_dropout_layer<static_cast<float>(Rate)> gaussian_dropout{};
 
 } // namespace castnet
