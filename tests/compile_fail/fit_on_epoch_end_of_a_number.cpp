@@ -1,5 +1,5 @@
 // What fit calls after an epoch takes its report.
-// expect: castnet: on_epoch_end is a function of the report of an epoch: \[\]\(cn::epoch_report& report\)
+// expect: castnet: on_epoch_end is a function of the report of an epoch, by reference: \[\]\(cn::epoch_report& report\)
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -177,6 +177,16 @@ TEST_CASE("the best parameters are saved, and come back at the end") {
     CHECK(other.weights() == r.weights());
 }
 
+TEST_CASE("best parameters of a column that is always NaN are an error, since there are none") {
+    temporary_directory const folder;
+    run<> r;
+    cn::save_best const best{r.model, folder / "best", {.monitor = "auc"}};
+    CHECK_THROWS_WITH_AS(best.end_fit(history_of("auc", {NAN, NAN})),
+                         Contains("auc was NaN in every epoch"), cn::error);
+    best.end_fit(history_of("auc", {NAN, 0.5}));
+    best.end_fit(history_of("auc", {})); // of a fit that ended within its first epoch
+}
+
 TEST_CASE("a resumed fit that lacks the best parameters says so before its first step") {
     temporary_directory const folder;
     std::string const best = folder / "best", checkpoint = folder / "checkpoint";
@@ -416,6 +426,10 @@ TEST_CASE("files of each epoch, of which the last ones stay") {
     run<> longer;
     longer.fit({}, 9);
     CHECK(part.weights() == longer.weights());
+    std::filesystem::create_directory(folder / "1");
+    run<> each;
+    each.fit({cn::save_each{each.model, folder / "{epoch}/of-{epoch}"}}, 1);
+    CHECK(std::filesystem::exists(folder / "1/of-1"));
     CHECK_THROWS_WITH_AS((cn::save_each{whole.model, "weights"}), Contains("{epoch}"), cn::error);
     CHECK_THROWS_AS((cn::save_each{whole.model, "{epoch}", {.every = 0}}), cn::error);
 }

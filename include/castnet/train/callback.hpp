@@ -13,6 +13,17 @@
 
 namespace castnet {
 
+namespace detail {
+
+// What is given by reference alone, since a copy would take what it is told with it.
+struct not_copied {
+    not_copied() = default;
+    not_copied(not_copied const&) = delete;
+    not_copied& operator=(not_copied const&) = delete;
+};
+
+} // namespace detail
+
 // After each step of fit(); set `stop` to end the training there, in one process or in all: the
 // checkpoint of fit() is written, from which another fit goes on within the epoch.
 struct step_report {
@@ -23,6 +34,7 @@ struct step_report {
     double seconds;       // since the step before, or since the epoch's begin, data included
     int rank = 0;         // of this process's first replica: 0 in one process
     bool stop = false;
+    [[no_unique_address]] detail::not_copied by_reference{};
 };
 
 // After each epoch of fit(); set `stop` to end the training, in one process or in all.
@@ -34,6 +46,7 @@ struct epoch_report {
     bool again = false;
     int rank = 0; // of this process's first replica: 0 in one process
     bool stop = false;
+    [[no_unique_address]] detail::not_copied by_reference{};
 };
 
 namespace detail {
@@ -59,10 +72,36 @@ concept ScalesRate = requires(C const& c, history const& h) {
     { c.rate_factor(h) } -> std::convertible_to<double>;
 };
 
+// The names of what fit() calls. A class that inherits a callback, too, finds a name twice where
+// the callback has a member of that name, whatever its type.
+struct callback_names {
+    int check_files, next_file, begin_fit, end_step, end_epoch, end_fit, leave_fit, rate_factor;
+};
+template <class C>
+struct with_callback_names : C, callback_names {};
+
+template <class C>
+concept FitCallsItsMembers =
+    !(std::is_class_v<C> && !std::is_final_v<C>) ||
+    ((ChecksFiles<C> || requires { &with_callback_names<C>::check_files; }) &&
+     (WritesFile<C> || requires { &with_callback_names<C>::next_file; }) &&
+     (BeginsFit<C> || requires { &with_callback_names<C>::begin_fit; }) &&
+     (EndsStep<C> || requires { &with_callback_names<C>::end_step; }) &&
+     (EndsEpoch<C> || requires { &with_callback_names<C>::end_epoch; }) &&
+     (EndsFit<C> || requires { &with_callback_names<C>::end_fit; }) &&
+     (LeavesFit<C> || requires { &with_callback_names<C>::leave_fit; }) &&
+     (ScalesRate<C> || requires { &with_callback_names<C>::rate_factor; }));
+
 template <class Given>
 struct callback_is { // a class, so that every compiler prints the type
+    static_assert(FitCallsItsMembers<Given>,
+                  "castnet: a member of a callback has a name that fit calls, but not with what "
+                  "the callback takes: begin_fit(history const&), end_step(step_report&), "
+                  "end_epoch(epoch_report&), end_fit(history const&), double rate_factor(history "
+                  "const&) const, check_files(history const&), std::string next_file(history "
+                  "const&) and leave_fit(), all public; see callback_is<given>");
     static_assert(BeginsFit<Given> || EndsStep<Given> || EndsEpoch<Given> || EndsFit<Given> ||
-                      ScalesRate<Given>,
+                      ScalesRate<Given> || !FitCallsItsMembers<Given>,
                   "castnet: a callback of fit has at least one of begin_fit(history const&), "
                   "end_step(step_report&), end_epoch(epoch_report&), end_fit(history const&) and "
                   "double rate_factor(history const&) const; cn::on_epoch_end{f} and "

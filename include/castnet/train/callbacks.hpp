@@ -147,7 +147,8 @@ struct best_options {
 
 // Saves the model's parameters whenever a column is the best so far: Keras's
 // ModelCheckpoint(save_best_only) and EarlyStopping(restore_best_weights). A resumed fit that is to
-// restore them needs the file of the fit before. Refers to the model.
+// restore them needs the file of the fit before. Throws castnet::error at the end of a fit in which
+// the column was NaN in every epoch, since then nothing was saved. Refers to the model.
 template <class Model>
 class save_best {
 public:
@@ -179,7 +180,14 @@ public:
         }
     }
     [[gnu::noinline]] void end_fit(history const& h) const {
-        if (options_.restore && detail::best_epoch(h, options_.monitor, options_.best) > 0) {
+        bool const found = detail::best_epoch(h, options_.monitor, options_.best) > 0;
+        if (!found && h.epochs() > 0) {
+            throw error(
+                {"castnet: save_best: ", options_.monitor,
+                 " was NaN in every epoch, so none is the best, and the fit has not written ",
+                 file_, "; monitor another column"});
+        }
+        if (found && options_.restore) {
             load(*model_, file_);
         }
     }
@@ -195,7 +203,7 @@ struct each_options {
     int keep = 0;  // files that stay, the last ones; 0: all
 };
 
-// Saves in files whose name has the number of the epoch in place of {epoch}: of a model the
+// Saves in files whose name has the number of the epoch in place of each {epoch}: of a model the
 // parameters, of a training a checkpoint, from which another fit can go on (Keras's
 // ModelCheckpoint("weights-{epoch}"), Estimator's keep_checkpoint_max). Refers to the model or
 // training. Throws castnet::error for a name without {epoch}, or an option out of its range.
@@ -235,7 +243,11 @@ private:
 
     std::string name_of(int epoch) const {
         std::string name = file_;
-        return name.replace(name.find(place), place.size(), std::to_string(epoch));
+        std::string const number = std::to_string(epoch);
+        for (auto at = name.find(place); at != std::string::npos; at = name.find(place, at)) {
+            name.replace(at, place.size(), number);
+        }
+        return name;
     }
 
     Saved const* saved_;
@@ -318,14 +330,29 @@ private:
     struct sigaction interrupt_{}, terminate_{}; // as they were before
 };
 
+namespace detail {
+
+template <class F, class Report>
+struct function_takes { // a class, so that every compiler prints the types
+    static_assert(std::is_invocable_v<F&, Report&>,
+                  "castnet: cn::on_step_end takes a function of the report of a step, "
+                  "[](cn::step_report& report) { report.stop = true; }, and cn::on_epoch_end of a "
+                  "cn::epoch_report&; see function_takes<given, report>");
+    static constexpr bool checked = true;
+};
+
+} // namespace detail
+
 // A function of a step's or an epoch's report as a callback (Keras's LambdaCallback).
 template <class F>
 struct on_step_end {
+    static_assert(detail::function_takes<F, step_report>::checked);
     F f;
     void end_step(step_report& report) { f(report); }
 };
 template <class F>
 struct on_epoch_end {
+    static_assert(detail::function_takes<F, epoch_report>::checked);
     F f;
     void end_epoch(epoch_report& report) { f(report); }
 };

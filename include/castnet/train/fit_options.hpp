@@ -64,9 +64,10 @@ struct epoch_function : std::function<void(epoch_report&)> {
         if constexpr (std::is_constructible_v<function, F>) {
             function::operator=(std::move(f));
         } else {
-            static_assert(detail::never<F>,
-                          "castnet: on_epoch_end is a function of the report of an epoch: "
-                          "[](cn::epoch_report& report) { report.stop = true; }");
+            static_assert(
+                detail::never<F>,
+                "castnet: on_epoch_end is a function of the report of an epoch, by reference: "
+                "[](cn::epoch_report& report) { report.stop = true; }");
         }
     }
 };
