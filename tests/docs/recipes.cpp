@@ -1,10 +1,13 @@
 // Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
 #include <castnet/castnet.hpp>
+#include <castnet/data.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <numeric>
+#include <vector>
 
 namespace cn = castnet;
 
@@ -16,7 +19,7 @@ struct standardize_layer { // by running means and variances of each element
 
     template <cn::Shape S>
     constexpr auto operator()(cn::symbol<S> x) const {
-        cn::scope_guard const scope{*x.g, cn::layer_kind{"standardize"}};
+        cn::scope_guard const scope{*x.g, cn::layer_kind{name}};
         auto mean = cn::new_statistic<S>(*x.g, "mean");
         auto variance = cn::new_statistic<S>(*x.g, "variance", cn::ones);
         if (x.g->trains()) {
@@ -248,20 +251,15 @@ TEST_CASE("recipes of the guide") {
     auto const data = cn::data::blobs<3, 2>(120, 1);
 
     // [folds]
-    std::vector<std::size_t> order(data.size());
-    cn::data::shuffle(order, 7, 0);
     std::size_t const folds = 4;
     double mean = 0;
     for (std::size_t fold = 0; fold < folds; ++fold) {
-        std::vector<std::size_t> train, test;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            (i % folds == fold ? test : train).push_back(order[i]);
-        }
+        auto const [train, test] = cn::data::k_fold(data, folds, fold);
         cn::model<classifier, cn::policy::cpu, cn::batch<16>> model{cn::seed{fold}};
         auto training =
             cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 1e-2}, cn::accuracy);
-        training.fit(data.subset(train), {.epochs = 20, .verbose = cn::verbosity::silent});
-        mean += training.evaluate(data.subset(test))["accuracy"] / folds;
+        training.fit(train, {.epochs = 20, .verbose = cn::verbosity::silent});
+        mean += training.evaluate(test)["accuracy"] / folds;
     }
     // [/folds]
     CHECK(mean > 0.8);
@@ -366,4 +364,76 @@ TEST_CASE("two networks of the guide train against each other") {
     auto const made = cn::mean<0>(model.predict<2>(real, noise));
     CHECK(made[0] == doctest::Approx(2).epsilon(0.2));
     CHECK(made[1] == doctest::Approx(2).epsilon(0.2));
+}
+
+namespace {
+
+// [always]
+template <auto Drop>
+using with_dropout = cn::sequential<cn::input<2>, cn::dense<32>, cn::tanh, Drop, cn::dense<1>>;
+using trained_network = with_dropout<cn::dropout<0.2>>;
+using sampled_network = with_dropout<cn::dropout<0.2>.always()>; // has the same parameters
+// [/always]
+
+} // namespace
+
+TEST_CASE("Monte Carlo dropout") {
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const data{
+        std::vector<float>{0, 0, 1, 0, 0, 1, 1, 1}, std::vector<float>{0, 1, 1, 0}};
+    cn::model<trained_network, cn::policy::cpu, cn::batch<16>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 0.02});
+    training.fit(data, {.epochs = 200, .verbose = cn::verbosity::silent});
+    // [monte_carlo]
+    cn::model<sampled_network, cn::policy::cpu, cn::batch<16>> sampling;
+    cn::copy_parameters(model, sampling);
+    std::size_t const n = data.size(), copies = 100;
+    std::vector<float> const all = sampling.predict(cn::data::repeat(data, copies));
+    std::vector<double> mean(n), variance(n); // of the predictions of each sample
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        mean[i % n] += double(all[i]) / copies;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        variance[i % n] += std::pow(double(all[i]) - mean[i % n], 2) / copies;
+    }
+    // [/monte_carlo]
+    std::vector<float> const expected = model.predict(data);
+    for (std::size_t i = 0; i < n; ++i) {
+        CHECK(std::abs(mean[i] - double(expected[i])) < 0.2);
+        CHECK(variance[i] > 1e-4);
+    }
+}
+
+namespace {
+
+// [member]
+class pricing {
+public:
+    double learn(cn::data::dataset<cn::shape<1>, cn::shape<2>> const& sales) {
+        return training_.fit(sales, {.verbose = cn::verbosity::silent})["loss"].back();
+    }
+    float price(std::array<float, 2> facts) {
+        std::array<float, 1> found{};
+        predictor_.predict_one(facts, found);
+        return found[0];
+    }
+
+private:
+    using model = cn::model<trained_network, cn::policy::cpu, cn::batch<16>>;
+
+    model model_{cn::seed{1}}; // before those that refer to it
+    decltype(cn::compile(model_, cn::mse, cn::adam{})) training_ =
+        cn::compile(model_, cn::mse, cn::adam{.learning_rate = 1e-2});
+    cn::predictor<model> predictor_{model_};
+};
+// [/member]
+
+} // namespace
+
+TEST_CASE("a training is a member of a class") {
+    pricing prices;
+    float const before = prices.price({1, 2});
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const sales{std::vector<float>{1, 2},
+                                                              std::vector<float>{3}};
+    CHECK(std::isfinite(prices.learn(sales)));
+    CHECK(prices.price({1, 2}) != before);
 }

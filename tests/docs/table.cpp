@@ -36,8 +36,8 @@ using images =
                conv2d<32, 3, conv{.groups = 4}>.no_bias(), leaky_relu.slope(0.2), max_pool2d<2>,
                avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>, spectral_norm<conv2d<32, 3>>,
                conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
-               dropout<0.5>, dense<24>.l2(1e-4), gelu, gelu_tanh, reshape<4, 6>, flatten,
-               named<"head", dense<64>>, silu, selu, softplus, glu,
+               dropout<0.5>, dropout<0.5>.always(), dense<24>.l2(1e-4), gelu, gelu_tanh,
+               reshape<4, 6>, flatten, named<"head", dense<64>>, silu, selu, softplus, glu,
                frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>, centred{},
                repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 

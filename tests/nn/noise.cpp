@@ -7,11 +7,14 @@
 #include <castnet/nn/time_steps.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/train/copy_parameters.hpp>
 #include <castnet/train/training.hpp>
 
 #include "harness.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace cn = castnet;
 using check::against_finite_differences, check::run_of, cn::shape;
@@ -171,4 +174,57 @@ TEST_CASE("every step has noise of its own, which the seed determines") {
     CHECK(losses(1).first != losses(1).second);
     CHECK(losses(1) == losses(1));
     CHECK(losses(1) != losses(2));
+}
+
+namespace {
+
+template <auto Drop>
+using dropping = cn::sequential<cn::input<4>, cn::dense<64>, cn::relu, Drop, cn::dense<1>>;
+struct channels_dropped {
+    constexpr auto operator()(auto x) const {
+        return (0 * x + 1) | cn::frozen<cn::spatial_dropout<0.25>.always()>;
+    }
+};
+
+} // namespace
+
+TEST_CASE("dropout that is always active gives copies of a sample results of their own") {
+    cn::model<dropping<cn::dropout<0.5>>, cn::policy::cpu, cn::batch<8>> model{cn::seed{3}};
+    cn::model<dropping<cn::dropout<0.5>.always()>, cn::policy::cpu, cn::batch<8>> sampling{
+        cn::seed{9}};
+    cn::copy_parameters(model, sampling);
+    std::vector<float> x;
+    constexpr std::size_t copies = 4000; // in 500 batches
+    for (std::size_t i = 0; i < copies; ++i) {
+        x.insert(x.end(), {1, 2, 3, 4});
+    }
+    std::vector<float> const expected = model.predict({1.F, 2.F, 3.F, 4.F});
+    std::vector<float> found = sampling.predict(x);
+    CHECK(found == sampling.predict(x));
+    double mean = 0, square = 0;
+    for (float const y : found) {
+        mean += double(y) / copies;
+        square += double(y) * double(y) / copies;
+    }
+    double const deviation = std::sqrt(square - mean * mean);
+    CHECK(deviation > 0.1);
+    CHECK(std::abs(mean - double(expected[0])) < 4 * deviation / std::sqrt(double(copies)));
+    std::sort(found.begin(), found.end());
+    CHECK(std::unique(found.begin(), found.end()) - found.begin() >
+          std::ptrdiff_t{copies} * 9 / 10);
+}
+
+TEST_CASE("whole features are dropped in predictions, also of frozen layers, if told to") {
+    using net = cn::network<channels_dropped{}, cn::input<3, 400>>; // steps, features
+    cn::model<net, cn::policy::cpu, cn::batch<2>> const model;
+    std::vector<float> const y = model.predict(std::vector<float>(3 * 400));
+    std::size_t dropped = 0;
+    for (std::size_t i = 0; i < 400; ++i) {
+        CHECK((y[i] == 0 || std::abs(y[i] - 4.F / 3) < 1e-6F));
+        CHECK(y[i] == y[400 + i]);
+        CHECK(y[i] == y[800 + i]);
+        dropped += y[i] == 0;
+    }
+    CHECK(dropped > 60);
+    CHECK(dropped < 140);
 }

@@ -10,16 +10,16 @@ namespace castnet {
 
 namespace detail {
 
-// Whether elements are dropped, which they are in training only, and not in frozen layers.
-constexpr bool drops(ir::graph& g, double rate) {
+// Whether elements are dropped: unless `always`, in training only, and not in frozen layers.
+constexpr bool drops(ir::graph& g, double rate, bool always = false) {
     bool const possible = rate >= 0 && rate < 1;
     g.expect(possible, mistake::dropout_rate);
-    return possible && rate > 0 && g.trains();
+    return possible && rate > 0 && (always || g.trains());
 }
 
 template <Shape S>
-constexpr symbol<S> dropped(symbol<S> x, double rate) {
-    return drops(*x.g, rate) ? x * bernoulli<S>(*x.g, 1 - rate) : x;
+constexpr symbol<S> dropped(symbol<S> x, double rate, bool always = false) {
+    return drops(*x.g, rate, always) ? x * bernoulli<S>(*x.g, 1 - rate) : x;
 }
 
 } // namespace detail
@@ -29,14 +29,20 @@ struct dropout_layer {
     static constexpr char const* name = "dropout";
     static_assert(Rate >= 0 && Rate < 1, "castnet: dropout: the rate must be in [0, 1)");
 
+    bool in_predictions = false;
+
+    constexpr dropout_layer always() const { return {.in_predictions = true}; }
+
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return detail::dropped(x, double{Rate});
+        return detail::dropped(x, double{Rate}, in_predictions);
     }
 };
 
 // In training every element is set to 0 with probability Rate and otherwise divided by 1 - Rate;
-// in evaluation nothing happens.
+// in evaluation nothing happens. dropout<Rate>.always() drops in predictions, evaluation and frozen
+// layers, too (Monte Carlo dropout, Gal & Ghahramani 2016; Keras' training=True): there the
+// elements depend on the model's seed and the sample's place in the call of predict.
 template <ConstantNumber auto Rate>
 inline constexpr dropout_layer<static_cast<float>(Rate)> dropout{};
 
@@ -45,9 +51,13 @@ struct spatial_dropout_layer {
     static constexpr char const* name = "spatial_dropout";
     static_assert(Rate >= 0 && Rate < 1, "castnet: spatial_dropout: the rate must be in [0, 1)");
 
+    bool in_predictions = false;
+
+    constexpr spatial_dropout_layer always() const { return {.in_predictions = true}; }
+
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        if (!detail::drops(*x.g, double{Rate})) {
+        if (!detail::drops(*x.g, double{Rate}, in_predictions)) {
             return x;
         }
         auto const kept = bernoulli<shape<channels_of<S>>>(*x.g, 1 - double{Rate});

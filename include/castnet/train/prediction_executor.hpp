@@ -150,7 +150,7 @@ private:
                                    typename network::inputs{});
                 });
             }
-            run(count);
+            run(count, first / Model::capacity);
             size_t n = 0;
             (read<Outputs>(count, to[n++] + first * output<Outputs>::count), ...);
         }
@@ -165,7 +165,7 @@ private:
             std::get<sizeof...(I) + Place>(given), "output", Outputs, sizeof...(Outputs))...};
         model_.finish_changes();
         (place<I>(std::get<I>(from)), ...);
-        run(1);
+        run(1, 0);
         (read<Outputs>(1, to[Place]), ...);
     }
 
@@ -179,14 +179,15 @@ private:
         });
     }
 
-    // Runs the plan over samples of the batch.
-    void run(size_t samples) {
+    // Runs the plan over samples of a batch, whose number decides about dropout that is always
+    // active.
+    void run(size_t samples, std::uint64_t batch) {
         bool const shares = may_use_threads<Model>(samples);
         typename device::replica_scope const share{0, shares ? prediction_count::now() : 1};
         if constexpr (plan().elements(ir::region::prepared) > 0) {
             model_.prepared().bring_to(executor_, model_.access());
         }
-        executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
+        executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), batch);
     }
 
     // Reads an output of samples into logical order.
