@@ -1,5 +1,6 @@
-// Data sets made of data sets: parts, samples, maps, encodings, augmentation, mixtures, caches, and
-// workers that read ahead; and data sets of functions. To be included besides castnet.hpp.
+// Data sets made of data sets: parts, samples, maps, encodings, weights, augmentation, mixtures,
+// caches, and workers that read ahead; and data sets of functions. To be included besides
+// castnet.hpp.
 #pragma once
 
 #include <castnet/data/augment.hpp>
@@ -19,3 +20,4 @@
 #include <castnet/data/stream.hpp>
 #include <castnet/data/subset.hpp>
 #include <castnet/data/transforms.hpp>
+#include <castnet/data/weights.hpp>

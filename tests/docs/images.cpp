@@ -182,6 +182,10 @@ TEST_CASE("guide: the table of data") {
     CHECK(size(augment(p, standardize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}})) == 24);
     CHECK(size(take(p, 10)) == 10);
     CHECK(size(skip(p, 10)) == 14);
+    {
+        std::vector<float> const weights(24, 1);
+        CHECK(size(with_weights(p, weights)) == 24);
+    }
     std::vector<double> const weights(24, 1);
     CHECK(size(epochs_of(p, 10 * 128)) == 10 * 128);
     CHECK(size(weighted_sample(p, weights, 1000)) == 1000);

@@ -1,5 +1,7 @@
 // fit: epochs, order, schedule, validation, history and stopping.
 #include <castnet/castnet.hpp>
+#include <castnet/data/label_encoding.hpp>
+#include <castnet/data/weights.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -243,12 +245,46 @@ TEST_CASE("weights and labels that are none are refused, and nothing changes") {
 }
 
 TEST_CASE("class weights are refused where targets are real numbers") {
-    cn::model<cn::sequential<cn::input<4>, cn::dense<1>>, cn::policy::cpu, cn::batch<8>> model;
+    cn::model<cn::sequential<cn::input<4>, cn::dense<2>>, cn::policy::cpu, cn::batch<8>> model;
     auto training = cn::compile(model, cn::mse, cn::sgd{});
-    std::vector<float> const x(12), y{-1.5F, 0, 2.7F};
-    cn::data::dataset<cn::shape<1>, cn::shape<4>> const data{x, y};
-    CHECK_THROWS_WITH_AS(training.fit(data, {.class_weight = {1, 1, 1}, .verbose = silent}),
+    std::vector<float> const x(12), y{-1.5F, 0, 2.7F, 1, 1, 0};
+    cn::data::dataset<cn::shape<2>, cn::shape<4>> const data{x, y};
+    CHECK_THROWS_WITH_AS(training.fit(data, {.class_weight = {1, 1}, .verbose = silent}),
                          doctest::Contains("class_weight needs"), cn::error);
+}
+
+TEST_CASE("class weights of targets that are 0 or 1 are weights of their samples") {
+    using net = cn::sequential<cn::input<2>, cn::dense<1>>;
+    auto const x = std::vector<float>{1, 0, 0, 1, 1, 1, 0, 0, 2, 1};
+    auto const weights_after = [](auto const& data, std::vector<float> const& class_weight) {
+        cn::model<net, cn::policy::cpu, cn::batch<2>> model{cn::seed{1}};
+        auto training = cn::compile(model, cn::binary_cross_entropy, cn::sgd{});
+        training.fit(data, {.epochs = 2, .class_weight = class_weight, .verbose = silent});
+        return model.get("0.weight");
+    };
+    auto const y = std::vector<int>{0, 1, 1, 0, 1};
+    std::vector<float> const weights{1, 3, 3, 1, 3};
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const numbers{x, y};
+    cn::data::dataset<cn::data::label<2>, cn::shape<2>> const labels{x, y};
+    auto const expected = weights_after(numbers.with_weights(weights), {});
+    CHECK(weights_after(numbers, {1, 3}) == expected);
+    CHECK(weights_after(cn::data::binary(labels), {1, 3}) == expected);
+    CHECK(weights_after(cn::data::with_weights(cn::data::binary(labels), weights), {}) == expected);
+    CHECK(weights_after(numbers, {}) != expected);
+
+    CHECK_THROWS_WITH_AS(weights_after(numbers, {1, 1, 1}),
+                         doctest::Contains("3 factors, but the numbers of the data set have 2"),
+                         cn::error);
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const prices{
+        x, std::vector{0.F, 1.F, 2.5F, 1.F, 0.F}};
+    CHECK_THROWS_WITH_AS(
+        weights_after(prices, {1, 3}),
+        doctest::Contains("of sample 2 is 2.5, expected a whole number from 0 to 1"), cn::error);
+    CHECK_THROWS_WITH_AS(cn::data::with_weights(numbers, {1, 2}),
+                         doctest::Contains("data::with_weights: found 2 weights, expected one for "
+                                           "each of the 5 samples"),
+                         cn::error);
+    CHECK_THROWS_AS(cn::data::with_weights(numbers, {1, 2, -1, 1, 1}), cn::error);
 }
 
 TEST_CASE("validation data may be of another type than training data") {

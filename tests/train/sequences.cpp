@@ -128,6 +128,6 @@ TEST_CASE("class weights are for labels of samples") {
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
     CHECK(refusal([&] {
               training.fit(samples(8), {.epochs = 1, .class_weight = {1, 2, 1}});
-          }).find("the data set has those of steps or pixels; weigh these in a loss") !=
+          }).find("the data set has labels of steps or pixels; weigh these in a loss") !=
           std::string::npos);
 }

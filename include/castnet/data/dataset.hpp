@@ -12,10 +12,14 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 
 namespace castnet::data {
+
+// Weights of samples other than 0: from the least to the most.
+inline constexpr float least_weight = 1e-18F, most_weight = 1e18F;
 
 // The two halves of dataset::split.
 template <class Dataset>
@@ -24,6 +28,24 @@ struct parts {
 };
 
 namespace detail {
+
+// Throws castnet::error unless there is a weight for each sample, in its range.
+[[gnu::noinline]] inline void check_weights(char const* call, std::span<float const> weights,
+                                            size_t samples) {
+    if (weights.size() != samples) {
+        throw error({"castnet: ", call, ": found ", weights.size(),
+                     " weights, expected one for each of the ", samples, " samples"});
+    }
+    for (size_t i = 0; i < weights.size(); ++i) {
+        bool const in_range = weights[i] >= least_weight && weights[i] <= most_weight;
+        if (weights[i] != 0 && !in_range) {
+            throw error({"castnet: ", call, ": the weight of sample ", i, " is ", weights[i],
+                         ", expected 0 or a number from ", least_weight, " to ", most_weight,
+                         "; only the ratios of weights matter; numbers of either sign, such as "
+                         "advantages, are a second target, which a loss multiplies with"});
+        }
+    }
+}
 
 // The immutable columns of a data set, one for each input and then one for each target.
 template <class Targets, Shape... Inputs>
@@ -127,8 +149,6 @@ class dataset<Type, Inputs...> : detail::table<as_targets<Type>, Inputs...> {
     using table = detail::table<as_targets<Type>, Inputs...>;
 
 public:
-    static constexpr float least_weight = 1e-18F, most_weight = 1e18F; // beside 0
-
     using table::table;
 
     // Only for its message.
@@ -180,21 +200,7 @@ public:
     // A step divides by their sum, so only their ratios matter; further apart, products of weights
     // and gradients would leave the range of float.
     [[gnu::noinline]] dataset with_weights(std::vector<float> weights) const {
-        if (weights.size() != size()) {
-            throw error({"castnet: dataset::with_weights: found ", weights.size(),
-                         " weights, expected one for each of the ", size(), " samples"});
-        }
-        for (size_t i = 0; i < weights.size(); ++i) {
-            bool const in_range = weights[i] >= least_weight && weights[i] <= most_weight;
-            if (weights[i] != 0 && !in_range) {
-                throw error({"castnet: dataset::with_weights: the weight of sample ", i, " is ",
-                             weights[i], ", expected 0 or a number from ", least_weight, " to ",
-                             most_weight,
-                             "; only the ratios of weights matter; numbers of either sign, "
-                             "such as advantages, are a second target, which a loss multiplies "
-                             "with"});
-            }
-        }
+        detail::check_weights("dataset::with_weights", weights, size());
         auto weighted = *this;
         weighted.weights_ = std::move(weights);
         return weighted;

@@ -93,7 +93,7 @@ struct fit_options {
     int epochs = 1;
     castnet::schedule schedule{};           // empty: the optimizer's own learning rate
     validation_data<Training> validation{}; // a data set, evaluated after every epoch
-    std::vector<float> class_weight{};      // one factor per class, for labels
+    std::vector<float> class_weight{};      // one factor per class: labels, or 0 and 1
     bool shuffle = true;                    // a new order every epoch, from the model's seed
     verbose_option verbose = verbosity::bar;
     checkpoint_options checkpoint{};

@@ -47,18 +47,38 @@ inline double checked_weight_sum(double sum) {
     }
 }
 
+// The target whose classes have weights, and their number: the only label of a sample or, where the
+// only target is one number, that number, 0 or 1. -1 and 0 if there is none.
+template <class Targets>
+struct weighed_classes {
+    static constexpr int target = Targets::only_label;
+    static constexpr size_t count = 0;
+};
+template <class Targets>
+    requires(Targets::only_label >= 0)
+struct weighed_classes<Targets> {
+    static constexpr int target = Targets::only_label;
+    static constexpr size_t count = Targets::template at<size_t(target)>::classes;
+};
+template <Shape S>
+    requires(S::count == 1)
+struct weighed_classes<data::targets<S>> {
+    static constexpr int target = 0;
+    static constexpr size_t count = 2;
+};
+
 // Checks class weights for data with these targets; `call` is the function they were passed to.
-// Throws castnet::error unless there are none, or one for each class of the only label.
+// Throws castnet::error unless there are none, or one for each class.
 template <class Targets>
 [[gnu::noinline]] void check_class_weight(char const* call, std::span<float const> class_weight) {
     if (class_weight.empty()) {
         return;
     }
-    if constexpr (constexpr int label = Targets::only_label; label >= 0) {
-        constexpr size_t classes = Targets::template at<size_t(label)>::classes;
+    if constexpr (constexpr size_t classes = weighed_classes<Targets>::count; classes > 0) {
         if (class_weight.size() != classes) {
             throw error({"castnet: ", call, ": class_weight holds ", class_weight.size(),
-                         " factors, but the labels of the data set have ", classes,
+                         " factors, but the ", Targets::only_label >= 0 ? "labels" : "numbers",
+                         " of the data set have ", classes,
                          " classes; give one factor for each class"});
         }
         for (float factor : class_weight) {
@@ -70,11 +90,12 @@ template <class Targets>
     } else {
         throw error({"castnet: ", call,
                      ": class_weight needs one target that is a class number, "
-                     "data::label<classes>, and the data set has ",
+                     "data::label<classes>, or the only target to be one number, 0 or 1; the data "
+                     "set has ",
                      Targets::labels_parts
-                         ? "those of steps or pixels; weigh these in a loss of your own, "
+                         ? "labels of steps or pixels; weigh these in a loss of your own, "
                            "such as one of cross_entropy.of_each(logits, labels)"
-                         : "none or several; weigh samples with dataset::with_weights"});
+                         : "other targets; weigh samples with data::with_weights"});
     }
 }
 

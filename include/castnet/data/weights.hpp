@@ -1,0 +1,40 @@
+// Weights of the samples of any data set.
+#pragma once
+
+#include <castnet/data/adaptor.hpp>
+#include <castnet/data/dataset.hpp>
+#include <castnet/data/sample_error.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace castnet::data {
+
+// Copies share the weights.
+template <class Data>
+class weighted_set : public adaptor<Data> {
+public:
+    weighted_set(Data data, std::vector<float> weights)
+        : adaptor<Data>{std::move(data)},
+          weights_{std::make_shared<std::vector<float> const>(std::move(weights))} {
+        detail::check_weights("data::with_weights", *weights_, this->size());
+    }
+
+    float weight(size_t sample) const {
+        detail::check_sample("data::with_weights", sample, this->size());
+        return (*weights_)[sample];
+    }
+
+private:
+    std::shared_ptr<std::vector<float> const> weights_;
+};
+
+// The same samples with these weights in place of their own, as dataset::with_weights: one for
+// each, 0 or from least_weight to most_weight. Throws castnet::error for others.
+template <class Data>
+weighted_set<Data> with_weights(Data data, std::vector<float> weights) {
+    return {std::move(data), std::move(weights)};
+}
+
+} // namespace castnet::data
