@@ -111,6 +111,23 @@ TEST_CASE("the saved bytes depend on the content alone") {
     CHECK(io::read_file(path) == saved);
 }
 
+TEST_CASE("the elements of a tensor are a column of another type") {
+    std::vector<std::int64_t> const labels{3, -1, 1 << 20};
+    io::stored_tensor const wide = io::tensor_of("y", {3}, labels.data());
+    CHECK(wide.as<int>() == std::vector<int>{3, -1, 1 << 20});
+    CHECK(wide.as<float>() == std::vector<float>{3, -1, 1 << 20});
+    CHECK_THROWS_WITH_AS(wide.as<unsigned char>(),
+                         doctest::Contains("stored_tensor::as: element 1 is -1, beyond"),
+                         castnet::error);
+    std::vector<unsigned char> const bytes{0x00, 0x3C, 0x80, 0x3F};
+    CHECK(io::stored_tensor{"h", io::dtype::f16, {2}, bytes}.as<float>() ==
+          std::vector<float>{1, 1.875F});
+    CHECK(io::stored_tensor{"b", io::dtype::bf16, {1}, std::span{bytes}.subspan(2)}.as<double>() ==
+          std::vector<double>{1});
+    CHECK_THROWS_WITH_AS((io::stored_tensor{"f", io::dtype::f8_e4m3, {4}, bytes}.as<float>()),
+                         doctest::Contains("the elements are F8_E4M3"), castnet::error);
+}
+
 TEST_CASE("a file without tensors is a valid file") {
     temporary_directory const directory;
     auto const path = directory / "empty.safetensors";

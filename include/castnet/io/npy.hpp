@@ -2,19 +2,15 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
-#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/detail/other_format.hpp>
 #include <castnet/io/detail/shown.hpp>
-#include <castnet/io/dtype.hpp>
-#include <castnet/io/widen.hpp>
+#include <castnet/io/elements.hpp>
 
 #include <charconv>
-#include <cmath>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 namespace castnet::io {
@@ -29,63 +25,7 @@ struct npy_array {
     // range of T.
     template <Number T>
     std::vector<T> as() const {
-        switch (type) {
-        case dtype::boolean: // one byte, as these
-        case dtype::u8:
-            return converted<T, unsigned char>();
-        case dtype::i8:
-            return converted<T, signed char>();
-        case dtype::u16:
-            return converted<T, std::uint16_t>();
-        case dtype::i16:
-            return converted<T, std::int16_t>();
-        case dtype::u32:
-            return converted<T, std::uint32_t>();
-        case dtype::i32:
-            return converted<T, std::int32_t>();
-        case dtype::u64:
-            return converted<T, std::uint64_t>();
-        case dtype::i64:
-            return converted<T, std::int64_t>();
-        case dtype::f16:
-            return converted<T, std::uint16_t>(detail::float_of_half);
-        case dtype::f32:
-            return converted<T, float>();
-        default: // no other type is read
-            return converted<T, double>();
-        }
-    }
-
-private:
-    template <class T, class From, class Value = std::identity>
-    std::vector<T> converted(Value value = {}) const {
-        std::vector<T> values(data.size() / sizeof(From));
-        for (size_t i = 0; i < values.size(); ++i) {
-            From stored;
-            std::memcpy(&stored, data.data() + i * sizeof(From), sizeof(From));
-            auto const element = value(stored);
-            if (!is_in_range<T>(element)) {
-                throw error({"castnet: npy_array::as: element ", i, " is ", element,
-                             ", beyond the range of the type that it is read as"});
-            }
-            values[i] = static_cast<T>(element);
-        }
-        return values;
-    }
-    template <class T, class From>
-    static bool is_in_range(From x) {
-        if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
-            return true;
-        } else if constexpr (std::floating_point<T>) {
-            return !castnet::detail::is_finite(x) || std::abs(x) <= std::numeric_limits<T>::max();
-        } else if constexpr (std::floating_point<From>) {
-            double const whole = std::trunc(double{x});
-            double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);
-            return whole >= (std::is_signed_v<T> ? -end : 0) && whole < end;
-        } else {
-            auto const converted = static_cast<T>(x);
-            return static_cast<From>(converted) == x && (converted < 0) == (x < 0);
-        }
+        return detail::elements_as<T>("npy_array::as", type, data);
     }
 };
 

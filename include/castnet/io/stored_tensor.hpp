@@ -2,8 +2,9 @@
 // named tensors.
 #pragma once
 
-#include <castnet/io/dtype.hpp>
+#include <castnet/io/elements.hpp>
 
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ struct stored_tensor {
     // The elements, last axis fastest, in the byte order of this machine. A non-owning view of any
     // alignment, so copy with memcpy.
     std::span<unsigned char const> bytes;
+
+    // The elements as T, each converted as by static_cast: a column of a data set. Throws
+    // castnet::error for one beyond the range of T, and for floats of 8 bits and complex numbers.
+    template <class T>
+        requires(std::integral<T> || std::floating_point<T>)
+    std::vector<T> as() const {
+        return detail::elements_as<T>("stored_tensor::as", type, bytes);
+    }
 };
 
 // A view of `data`, which holds as many elements as `shape` says.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
+#include <castnet/io/elements.hpp>
 #include <castnet/io/stored_tensor.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -13,18 +13,6 @@
 namespace castnet::io {
 
 namespace detail {
-
-// The value of an IEEE 754 binary16 number.
-constexpr float float_of_half(std::uint16_t bits) {
-    std::uint32_t const sign = (bits & 0x8000U) << 16, exponent = bits >> 10 & 31U,
-                        fraction = bits & 0x3ffU;
-    if (exponent == 0) { // subnormal: in units of 2^-24
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(float(fraction) * 0x1p-24F) |
-                                    sign);
-    }
-    std::uint32_t const wide = exponent == 31 ? 255 : exponent + 112; // 31: infinities and NaN
-    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
 
 template <class Bits, class T, class Convert>
 std::vector<T> converted(stored_tensor const& t, Convert const& convert) {

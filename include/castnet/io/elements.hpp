@@ -1,0 +1,103 @@
+// Elements of a stored array, converted to numbers of one type.
+#pragma once
+
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
+#include <castnet/io/dtype.hpp>
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace castnet::io::detail {
+
+// The value of an IEEE 754 binary16 number.
+constexpr float float_of_half(std::uint16_t bits) {
+    std::uint32_t const sign = (bits & 0x8000U) << 16, exponent = bits >> 10 & 31U,
+                        fraction = bits & 0x3ffU;
+    if (exponent == 0) { // subnormal: in units of 2^-24
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(float(fraction) * 0x1p-24F) |
+                                    sign);
+    }
+    std::uint32_t const wide = exponent == 31 ? 255 : exponent + 112; // 31: infinities and NaN
+    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+template <class T, class From>
+bool is_in_range(From x) {
+    if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
+        return true;
+    } else if constexpr (std::floating_point<T>) {
+        return !castnet::detail::is_finite(x) || std::abs(x) <= std::numeric_limits<T>::max();
+    } else if constexpr (std::floating_point<From>) {
+        double const whole = std::trunc(double{x});
+        double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+        return whole >= (std::is_signed_v<T> ? -end : 0) && whole < end;
+    } else {
+        auto const converted = static_cast<T>(x);
+        return static_cast<From>(converted) == x && (converted < 0) == (x < 0);
+    }
+}
+
+template <class T, class From, class Value = std::identity>
+std::vector<T> elements_from(char const* call, std::span<unsigned char const> bytes,
+                             Value value = {}) {
+    std::vector<T> values(bytes.size() / sizeof(From));
+    for (size_t i = 0; i < values.size(); ++i) {
+        From stored;
+        std::memcpy(&stored, bytes.data() + i * sizeof(From), sizeof(From));
+        auto const element = value(stored);
+        if (!is_in_range<T>(element)) {
+            throw error({"castnet: ", call, ": element ", i, " is ", element,
+                         ", beyond the range of the type that it is read as"});
+        }
+        values[i] = static_cast<T>(element);
+    }
+    return values;
+}
+
+// The elements as T, each converted as by static_cast; `call` is the function that returns them.
+// Throws castnet::error for one beyond the range of T, and for floats of 8 bits and complex
+// numbers.
+template <class T>
+[[gnu::noinline]] std::vector<T> elements_as(char const* call, dtype type,
+                                             std::span<unsigned char const> bytes) {
+    switch (type) {
+    case dtype::boolean: // one byte, as these
+    case dtype::u8:
+        return elements_from<T, unsigned char>(call, bytes);
+    case dtype::i8:
+        return elements_from<T, signed char>(call, bytes);
+    case dtype::u16:
+        return elements_from<T, std::uint16_t>(call, bytes);
+    case dtype::i16:
+        return elements_from<T, std::int16_t>(call, bytes);
+    case dtype::u32:
+        return elements_from<T, std::uint32_t>(call, bytes);
+    case dtype::i32:
+        return elements_from<T, std::int32_t>(call, bytes);
+    case dtype::u64:
+        return elements_from<T, std::uint64_t>(call, bytes);
+    case dtype::i64:
+        return elements_from<T, std::int64_t>(call, bytes);
+    case dtype::f16:
+        return elements_from<T, std::uint16_t>(call, bytes, float_of_half);
+    case dtype::bf16:
+        return elements_from<T, bfloat16>(call, bytes, [](bfloat16 x) { return float(x); });
+    case dtype::f32:
+        return elements_from<T, float>(call, bytes);
+    case dtype::f64:
+        return elements_from<T, double>(call, bytes);
+    default:
+        throw error({"castnet: ", call, ": the elements are ", name_of(type),
+                     ", which is not converted; save them as another type, such as F32"});
+    }
+}
+
+} // namespace castnet::io::detail
