@@ -5,11 +5,13 @@
 
 #include "../temporary_path.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <future>
+#include <memory>
 
 // clang-format off
 // [sequential]
@@ -428,6 +430,19 @@ TEST_CASE("training of the guide") {
     cn::predictor mine{model}; // memory of its own, for the thread that has it
     mine.predict_one(point, scores);
     // [/threads]
+    // [served]
+    using served_model = cn::model<points, cn::policy::cpu, cn::batch<1>>;
+    std::atomic<std::shared_ptr<served_model const>> current; // current.load()->predict_one(…)
+    training.fit(
+        train,
+        {.epochs = 2, .verbose = cn::verbosity::silent, .on_epoch_end = [&](cn::epoch_report&) {
+             auto next = std::make_shared<served_model>();
+             cn::copy_parameters(model, *next);
+             current.store(next);
+         }});
+    // [/served]
+    current.load()->predict_one(point, scores);
+    CHECK(std::isfinite(scores[0]));
     // [parameters]
     for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const& p = model.parameter_at(i);
