@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
 #include <castnet/io/csv_table.hpp>
+#include <castnet/io/event_file.hpp>
 #include <castnet/io/npz.hpp>
 #include <castnet/io/text_lines.hpp>
 
@@ -43,6 +44,25 @@ using pet_network = cn::sequential<cn::input<3, 32, 32>, cn::avg_pool2d<4>, cn::
                                    cn::flatten, cn::dense<2>>;
 
 } // namespace
+
+TEST_CASE("guide: images that a network has made") {
+    castnet::testing::temporary_directory const made;
+    std::string const& folder = made.path;
+    cn::model<cn::sequential<cn::input<4>, cn::dense<3 * 8 * 8>, cn::sigmoid, cn::reshape<3, 8, 8>>,
+              cn::policy::cpu, cn::batch<8>>
+        generator;
+    std::vector<float> const noise(4 * 20, 0.5F);
+    cn::io::event_file events{folder};
+    std::uint64_t const epoch = 3;
+    // [grid]
+    std::vector<float> const samples = generator.predict(noise); // numbers from 0 to 1
+    auto const picture = cn::image::grid<cn::shape<3, 8, 8>>(samples, {.columns = 5});
+    cn::image::write(folder + "/samples.png", picture);
+    events.add_image("samples", epoch, picture.width, picture.height,
+                     cn::image::encode_png(picture)); // for TensorBoard
+    // [/grid]
+    CHECK(cn::image::read(folder + "/samples.png").pixels == picture.pixels);
+}
 
 TEST_CASE("guide: image files") {
     pictures_of_pets const made;
