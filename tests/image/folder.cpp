@@ -120,7 +120,11 @@ TEST_CASE("an image is resized and scaled, channel after channel") {
 TEST_CASE("a folder that does not fit says what was found") {
     two_classes const made;
     using three = folder<3, cn::shape<1, 8, 8>>;
-    CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("found 2 classes (cat, dog), expected 3"),
+    CHECK_THROWS_WITH_AS(three{made.root.path},
+                         Contains("found 2 classes (\"cat\", \"dog\"), expected 3"),
+                         cn::file_error);
+    std::filesystem::create_directories(made.root.path + "/cat/odd/\x1b[2J");
+    CHECK_THROWS_WITH_AS(small{made.root.path + "/cat/odd"}, Contains("(\"\\x1b[2J\")"),
                          cn::file_error);
     CHECK_THROWS_WITH_AS(small{made.root.path + "/none"}, Contains("cannot list the folder"),
                          cn::file_error);
@@ -131,7 +135,7 @@ TEST_CASE("a folder that does not fit says what was found") {
     CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("empty: found no .jpg, .jpeg or .png"),
                          cn::file_error);
     CHECK_THROWS_WITH_AS((small{made.root.path, {.classes = {"cat", "cat"}}}),
-                         Contains("the class cat was given twice"), cn::file_error);
+                         Contains("the class \"cat\" was given twice"), cn::file_error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {2}}), Contains("the label of a.jpg is 2"), cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.scale = HUGE_VAL}}),
                          "castnet: image::folder: scale is inf, expected a finite number",

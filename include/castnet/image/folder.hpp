@@ -10,6 +10,7 @@
 #include <castnet/data/sample_error.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
+#include <castnet/io/detail/shown.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -116,7 +117,7 @@ inline bool is_hidden(fs::path const& path) {
 [[gnu::noinline]] inline std::string list_of(std::vector<std::string> const& names) {
     std::string text;
     for (std::string const& name : names) {
-        append(text, {text.empty() ? "" : ", ", name});
+        append(text, {text.empty() ? "" : ", ", io::detail::shown(name)});
     }
     return text;
 }
@@ -157,7 +158,7 @@ public:
         for (size_t c = 0; c < Classes; ++c) {
             auto const others = all.names.begin() + static_cast<std::ptrdiff_t>(c);
             if (std::find(all.names.begin(), others, all.names[c]) != others) {
-                throw file_error(root, {"the class ", all.names[c],
+                throw file_error(root, {"the class ", io::detail::shown(all.names[c]),
                                         " was given twice, expected a sub-folder for each"});
             }
             std::string const below = string_of({root, '/', all.names[c]});
