@@ -10,6 +10,7 @@
 #include <castnet/data/generated.hpp>
 #include <castnet/data/grouped_by_length.hpp>
 #include <castnet/data/label_encoding.hpp>
+#include <castnet/data/labels.hpp>
 #include <castnet/data/map.hpp>
 #include <castnet/data/mixing.hpp>
 #include <castnet/data/pad_sequences.hpp>

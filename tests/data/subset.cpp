@@ -1,4 +1,5 @@
 #include <castnet/data/generated.hpp>
+#include <castnet/data/labels.hpp>
 #include <castnet/data/sampling.hpp>
 #include <castnet/data/subset.hpp>
 
@@ -82,6 +83,13 @@ TEST_CASE("a stratified part has its share of every class") {
     CHECK(!std::is_sorted(order.begin(), order.end()));
     CHECK(numbers_in(stratified_split(data, 0.8, 4).first) == order);
     CHECK(numbers_in(stratified_split(data, 0.8, 5).first) != order);
+}
+
+TEST_CASE("labels of samples are read, and weights with which all classes count the same") {
+    numbers const data{std::vector<float>(6), std::vector<int>{0, 2, 0, 0, 2, 0}};
+    CHECK(labels_of(data) == std::vector<int>{0, 2, 0, 0, 2, 0});
+    CHECK(labels_of(skip(data, 4)) == std::vector<int>{2, 0});
+    CHECK(balanced_class_weight(data) == std::vector<float>{0.5F, 0, 1});
 }
 
 TEST_CASE("every sample is held out by one fold") {

@@ -206,6 +206,11 @@ TEST_CASE("guide: the table of data") {
         std::vector<float> const weights(24, 1);
         CHECK(size(with_weights(p, weights)) == 24);
     }
+    CHECK(labels_of(p).size() == 24);
+    struct {
+        std::vector<float> class_weight;
+    } const balanced{.class_weight = balanced_class_weight(p)};
+    CHECK(balanced.class_weight == std::vector<float>{1, 1});
     std::vector<double> const weights(24, 1);
     CHECK(size(epochs_of(p, 10 * 128)) == 10 * 128);
     CHECK(size(weighted_sample(p, weights, 1000)) == 1000);

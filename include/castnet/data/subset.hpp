@@ -78,17 +78,24 @@ public:
 
 namespace detail {
 
+// A class, so that every compiler prints the type.
+template <class Data>
+struct label_target {
+    static constexpr int found = targets_of<Data>::only_label;
+    static_assert(found >= 0, "castnet: samples are chosen or weighed by their class: the data set "
+                              "needs exactly one target that is a label; see label_target<data>");
+    static constexpr size_t number = found >= 0 ? size_t(found) : 0;
+    using type = typename targets_of<Data>::template at<number>;
+};
+
 template <class Data>
 size_t label_of(Data const& data, size_t sample) {
-    static_assert(
-        targets_of<Data>::only_label >= 0,
-        "castnet: samples are chosen by their class: the data set needs exactly one target "
-        "that is a label");
+    using target = label_target<Data>;
     double label = 0;
-    constexpr auto target = size_t(targets_of<Data>::only_label);
-    data::copy_target<target>(data, sample, &label);
-    whole_numbers_of<typename targets_of<Data>::template at<target>>.check(&label, sample,
-                                                                           "castnet: data");
+    data::copy_target<target::number>(data, sample, &label);
+    if constexpr (target::found >= 0) {
+        whole_numbers_of<typename target::type>.check(&label, sample, "castnet: data");
+    }
     return static_cast<size_t>(label);
 }
 
