@@ -114,15 +114,17 @@ TEST_CASE("steps and evaluation allocate nothing") {
     training.step(data, full);
     training.evaluate(data); // the first one makes room for the numbers of a batch's samples
     float const class_weight[] = {1, 2, 1, 0};
+    auto const batch = data.take(20);
 
     int const before = allocations;
     for (int i = 0; i < 5; ++i) {
         training.step(data, full);
+        training.step(batch);
         training.step(data, few, 1e-3, class_weight);
     }
     training.evaluate(data);
     CHECK(allocations == before);
-    CHECK(training.steps() == 11);
+    CHECK(training.steps() == 16);
 }
 
 TEST_CASE("prediction of a sample allocates nothing after the first") {

@@ -11,8 +11,10 @@
 #include <castnet/train/parameter_groups.hpp>
 #include <castnet/train/training_state.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace castnet {
@@ -154,6 +156,11 @@ public:
     // training.step(data::of_tensors(features, targets)).
     template <data::Dataset<T> Data>
     scores_type step(Data const& data) {
+        constexpr std::span numbers{
+            data::detail::first_sample_numbers<std::min<size_t>(Model::capacity, 4096)>};
+        if (data.size() <= numbers.size()) {
+            return step(data, numbers.first(data.size()));
+        }
         return step(data, data::detail::sample_numbers(data.size()));
     }
 

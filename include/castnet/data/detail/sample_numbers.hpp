@@ -4,6 +4,7 @@
 #include <castnet/core/room_for.hpp>
 #include <castnet/core/shape.hpp>
 
+#include <array>
 #include <numeric>
 #include <vector>
 
@@ -21,5 +22,13 @@ inline std::vector<size_t> one_for_each(size_t samples) {
     std::iota(numbers.begin(), numbers.end(), size_t{0});
     return numbers;
 }
+
+// The first of them as a constant, for which no memory is allocated.
+template <size_t Samples>
+inline constexpr auto first_sample_numbers = [] {
+    std::array<size_t, Samples> numbers{};
+    std::iota(numbers.begin(), numbers.end(), size_t{0});
+    return numbers;
+}();
 
 } // namespace castnet::data::detail
