@@ -221,7 +221,7 @@ public:
         return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
-    // Only for their messages: a training has fit() and evaluate().
+    // Only for their messages.
     template <class Data>
     history fit(Data const&, fit_options<no_training> const& = {}) {
         void(model_has_parameters_only<Data>{});
@@ -231,6 +231,23 @@ public:
     no_training::scores_type evaluate(Data const&...) const {
         void(model_has_parameters_only<Data...>{});
         return {};
+    }
+    template <class... Given>
+    no_training compile(Given const&...) const {
+        void(functions_of_models<Given...>{});
+        return {};
+    }
+    template <class... Given>
+    void summary(Given const&...) const {
+        void(functions_of_models<Given...>{});
+    }
+    template <class... Given>
+    void save(Given const&...) const {
+        void(functions_of_models<Given...>{});
+    }
+    template <class... Given>
+    void load(Given const&...) const {
+        void(functions_of_models<Given...>{});
     }
     template <class... Inputs>
     std::vector<value_type> operator()(Inputs const&...) const {

@@ -7,7 +7,14 @@
 namespace castnet {
 
 template <class... Given>
-struct model_has_parameters_only { // a class, so that one sentence serves all calls
+struct functions_of_models { // a class, so that one sentence serves all calls
+    static_assert(detail::never<Given...>,
+                  "castnet: what is done with a model are functions: cn::compile(model, loss, "
+                  "optimizer), cn::summary(model), cn::save(model, file), cn::load(model, file)");
+};
+
+template <class... Given>
+struct model_has_parameters_only { // likewise
     static_assert(detail::never<Given...>,
                   "castnet: a model has parameters only; auto training = cn::compile(model, "
                   "loss, optimizer) has fit() and evaluate()");
