@@ -287,6 +287,20 @@ TEST_CASE("class weights of targets that are 0 or 1 are weights of their samples
     CHECK_THROWS_AS(cn::data::with_weights(numbers, {1, 2, -1, 1, 1}), cn::error);
 }
 
+TEST_CASE("class weights of labels that samples may lack leave those without as they are") {
+    using net = cn::sequential<cn::input<2>, cn::dense<3>, cn::reshape<1, 3>>;
+    cn::data::dataset<cn::data::label<3, 1>, cn::shape<2>> const data{
+        std::vector<float>{1, 0, 0, 1, 1, 1, 0, 2}, std::vector{0, cn::data::ignored, 2, 1}};
+    auto const after = [](auto const& samples, std::vector<float> const& class_weight) {
+        cn::model<net, cn::policy::cpu, cn::batch<3>> model{cn::seed{1}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        training.fit(samples, {.class_weight = class_weight, .verbose = silent});
+        return model.get("0.weight");
+    };
+    CHECK(after(data, {1, 2, 3}) == after(data.with_weights({1, 1, 3, 2}), {}));
+    CHECK(after(data, {1, 2, 3}) != after(data, {}));
+}
+
 TEST_CASE("validation data may be of another type than training data") {
     model_type model;
     auto training = training_of(model);

@@ -113,13 +113,17 @@ double own_weight([[maybe_unused]] Data const& data, [[maybe_unused]] size_t sam
     }
 }
 
-// The factor of a sample's class; see check_class_weight.
+// The factor of a sample's class, 1 where a label is lacking; see check_class_weight.
 template <class T, class Data>
 double class_factor(Data const& data, size_t sample, std::span<float const> class_weight) {
     constexpr int target = weighed_classes<data::targets_of<Data>>::target;
     if constexpr (target >= 0) {
         T number{};
         data::copy_target<size_t(target)>(data, sample, &number);
+        using given = typename data::targets_of<Data>::template at<size_t(target)>;
+        if (labels_some<given> && double(number) == data::ignored) {
+            return 1;
+        }
         return double(class_weight[checked_label(double(number), class_weight.size(), sample)]);
     }
     return 1;

@@ -47,8 +47,16 @@ inline double checked_weight_sum(double sum) {
     }
 }
 
-// The target whose classes have weights, and their number: the only label of a sample or, where the
-// only target is one number, that number, 0 or 1. -1 and 0 if there is none.
+// Whether T is the label of a sample that may lack one, label<classes, 1>.
+template <class T>
+inline constexpr bool labels_some = false;
+template <size_t Classes, size_t... D>
+    requires(sizeof...(D) > 0 && (D * ...) == 1)
+inline constexpr bool labels_some<data::label<Classes, D...>> = true;
+
+// The target whose classes have weights, and their number: the only label of a sample, or else the
+// only one that samples may lack or, where the only target is one number, that number, 0 or 1. -1
+// and 0 if there is none.
 template <class Targets>
 struct weighed_classes {
     static constexpr int target = Targets::only_label;
@@ -59,6 +67,17 @@ template <class Targets>
 struct weighed_classes<Targets> {
     static constexpr int target = Targets::only_label;
     static constexpr size_t count = Targets::template at<size_t(target)>::classes;
+};
+template <class... T>
+    requires(data::targets<T...>::only_label < 0 && (labels_some<T> + ... + 0) == 1 &&
+             !(data::labels_sample<T> || ...))
+struct weighed_classes<data::targets<T...>> {
+    static constexpr int target = [] {
+        int found = 0, number = 0;
+        ((labels_some<T> ? found = number++ : number++), ...);
+        return found;
+    }();
+    static constexpr size_t count = (... + (labels_some<T> ? data::classes_of<T> : 0));
 };
 template <Shape S>
     requires(S::count == 1)
