@@ -14,6 +14,13 @@ struct layer_takes_no_arguments {
                   "castnet: this layer takes no arguments in <>, since it finds the number of its "
                   "features by itself: cn::batch_norm; see layer_takes_no_arguments<layer>");
 };
+template <class Layer>
+struct layer_has_its_numbers_set {
+    static_assert(detail::never<Layer>,
+                  "castnet: this layer takes no numbers in <>, but by functions that return a "
+                  "changed layer: cn::leaky_relu.slope(0.2), cn::elu.alpha(0.5), "
+                  "cn::batch_norm.with_momentum(0.01); see layer_has_its_numbers_set<layer>");
+};
 template <class Layer, class Next>
 struct layers_stand_in_a_block {
     static_assert(detail::never<Layer>,
@@ -31,11 +38,17 @@ concept NamedLayer = requires {
 
 } // namespace detail
 
-// cn::batch_norm<64> is a comparison to C++. (Layers along an axis, such as softmax, say more.)
+// cn::batch_norm<64> and cn::leaky_relu<0.2> are comparisons to C++. (Layers along an axis, such as
+// softmax, say more.)
 template <detail::NamedLayer Layer>
     requires(!requires(Layer const& layer) { layer.operator<(0); })
 constexpr bool operator<(Layer const&, std::integral auto) {
     void(layer_takes_no_arguments<Layer>{});
+    return false;
+}
+template <detail::NamedLayer Layer>
+constexpr bool operator<(Layer const&, std::floating_point auto) {
+    void(layer_has_its_numbers_set<Layer>{});
     return false;
 }
 template <detail::NamedLayer Layer, class Next>
