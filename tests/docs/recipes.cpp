@@ -437,3 +437,30 @@ TEST_CASE("a training is a member of a class") {
     CHECK(std::isfinite(prices.learn(sales)));
     CHECK(prices.price({1, 2}) != before);
 }
+
+namespace {
+
+// [parts]
+using encoder_network = cn::sequential<cn::input<16>, cn::dense<32>, cn::relu, cn::dense<4>>;
+using decoder_network = cn::sequential<cn::input<4>, cn::dense<32>, cn::relu, cn::dense<16>>;
+using autoencoder = cn::sequential<cn::input<16>, cn::named<"encoder", encoder_network{}>,
+                                   cn::named<"decoder", decoder_network{}>>;
+// [/parts]
+
+} // namespace
+
+TEST_CASE("the parts of an autoencoder predict by themselves") {
+    cn::model<autoencoder, cn::policy::cpu, cn::batch<8>> model{cn::seed{1}};
+    std::vector<float> const x(16, 0.5F);
+    // [part]
+    cn::model<encoder_network, cn::policy::cpu, cn::batch<1>> encoder;
+    cn::model<decoder_network, cn::policy::cpu, cn::batch<1>> decoder;
+    cn::copy_parameters(model, encoder, cn::partial{.rename = cn::replace_prefix{"", "encoder."}});
+    cn::copy_parameters(model, decoder, cn::partial{.rename = cn::replace_prefix{"", "decoder."}});
+    std::vector<float> const code = encoder.predict(x), again = decoder.predict(code);
+    // [/part]
+    std::vector<float> const expected = model.predict(x);
+    for (std::size_t i = 0; i < 16; ++i) {
+        CHECK(std::abs(again[i] - expected[i]) < 1e-5F);
+    }
+}
