@@ -75,6 +75,14 @@ TEST_CASE("parameters are tensors of their logical shape") {
     CHECK(allclose(model.predict(cn::reshape<5, 1, 3, 2>(x)), by_hand, 1e-5, 1e-6));
 }
 
+TEST_CASE("parameters are set to numbers in braces") {
+    cn::model<cn::sequential<cn::input<2>, cn::dense<3>>, cn::policy::cpu, cn::batch<2>> model;
+    model.set("0.bias", {1, 2, 0.5F});
+    CHECK(model.get("0.bias") == std::vector<float>{1, 2, 0.5F});
+    CHECK_THROWS_AS(model.set("0.bias", {1, 2}), cn::error);
+    CHECK_THROWS_AS(model.set("0.bias", {}), cn::error);
+}
+
 TEST_CASE("tensors are data sets") {
     using small = cn::sequential<cn::input<2>, cn::dense<3>>;
     floats<6, 2> const x = cn::sin(floats<6, 2>::arange());

@@ -129,6 +129,9 @@ public:
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
     void set(name_argument name, std::span<value_type const> values) { set(find(name), values); }
+    void set(name_argument name, std::initializer_list<value_type> values) {
+        set(find(name), std::span{values.begin(), values.size()});
+    }
 
     // The same of one of parameter_at(); allocates nothing in the host's memory, so that load()
     // never stops between two of them.
