@@ -139,6 +139,18 @@ using tagger = cn::sequential<cn::input_ids<20'000, 50>, cn::embedding<20'000, 6
 using tagged_texts = cn::data::dataset<cn::data::label<17, 50>, cn::ids<20'000, 50>>;
 // [/tags]
 
+// [rare]
+struct rare_tags { // steps of class 3 count ten times, as nn.CrossEntropyLoss(weight=…) has it
+    static constexpr char const* name = "rare_tags";
+    static constexpr bool labels = true;
+    constexpr auto operator()(auto logits, auto label) const {
+        auto const there = cn::greater_equal(label, 0); // and not data::ignored
+        auto const weight = there * (1 + 9 * cn::equal(label, 3));
+        return cn::sum(weight * cn::cross_entropy.of_each(logits, label)) / cn::sum(weight);
+    }
+};
+// [/rare]
+
 // [ctc]
 using reader = cn::sequential<cn::input<64, 16>, // 64 columns of 16 pixels
                               cn::bidirectional<cn::lstm<32>>.return_sequences(),
@@ -179,6 +191,10 @@ TEST_CASE("words of the guide") {
     CHECK(grouped.size() == 2);
     CHECK(data.size() == 2);
     CHECK(text_network::parameter_count == 20'000 * 64 + 64 * (3 * 64 + 1) + 4 * (64 + 1));
+    cn::model<tagger, cn::policy::cpu, cn::batch<2>> tags;
+    auto rarely = cn::compile(tags, rare_tags{}, cn::adam{});
+    CHECK(rarely.evaluate(tagged_texts{std::vector<int>(100), std::vector<int>(100, 3)}).loss() >
+          0);
     CHECK(tagger::parameter_count == 20'000 * 64 + 2 * 4 * 32 * (64 + 32 + 2) + 17 * (64 + 1));
     CHECK(tagged_texts::target_count == 1);
     CHECK(written_words::target_count == 1);

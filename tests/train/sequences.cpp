@@ -38,7 +38,54 @@ std::string refusal(auto const& f) {
     return "";
 }
 
+struct weighted_steps { // those of class 2 count three times
+    static constexpr char const* name = "weighted_steps";
+    static constexpr bool labels = true;
+    constexpr auto operator()(auto logits, auto label) const {
+        auto const weight = cn::greater_equal(label, 0) * (1 + 2 * cn::equal(label, 2));
+        return cn::sum(weight * cn::cross_entropy.of_each(logits, label)) / cn::sum(weight);
+    }
+};
+using painter = cn::sequential<cn::input<1, 2, 3>, cn::conv2d<3, 1>>;
+using painted = cn::data::dataset<cn::data::label<3, 2, 3>, cn::shape<1, 2, 3>>;
+
+// The same of logits (classes, places), which the numbers of a place need not be side by side in.
+double weighted_cost(std::vector<float> const& logits, std::vector<int> const& labels,
+                     std::size_t class_stride, std::size_t place_stride) {
+    double sum = 0, weights = 0;
+    for (std::size_t place = 0; place < labels.size(); ++place) {
+        double total = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            total += std::exp(double(logits[k * class_stride + place * place_stride]));
+        }
+        int const label = labels[place];
+        if (label >= 0) {
+            double const weight = label == 2 ? 3 : 1;
+            double const own =
+                double(logits[std::size_t(label) * class_stride + place * place_stride]);
+            sum += weight * (std::log(total) - own);
+            weights += weight;
+        }
+    }
+    return sum / weights;
+}
+
 } // namespace
+
+TEST_CASE("costs of steps and pixels are weighed by their labels, in whose shape they are") {
+    cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};
+    auto training = cn::compile(model, weighted_steps{}, cn::adam{});
+    std::vector<int> const words{1, 4, 2, 0, 9, 10}, labels{0, 2, 1, cn::data::ignored, 2, 0};
+    auto const logits = model.predict(tagged{words, labels});
+    CHECK(std::abs(training.evaluate(tagged{words, labels}).loss() -
+                   weighted_cost({logits.begin(), logits.end()}, labels, 1, 3)) < 1e-5);
+
+    cn::model<painter, cn::policy::cpu, cn::batch<2>> paints{cn::seed{3}};
+    auto painting = cn::compile(paints, weighted_steps{}, cn::adam{});
+    painted const picture{std::vector<float>{1, 2, 3, -1, -2, 0}, labels};
+    CHECK(std::abs(painting.evaluate(picture).loss() -
+                   weighted_cost(paints.predict(picture), labels, 6, 1)) < 1e-5);
+}
 
 TEST_CASE("a network learns a label for each step") {
     cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};

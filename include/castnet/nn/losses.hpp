@@ -23,6 +23,7 @@
 
 #include <array>
 #include <concepts>
+#include <type_traits>
 
 namespace castnet {
 
@@ -72,6 +73,17 @@ constexpr auto beside(symbol<Numbers> x) {
         return symbol<shape<>>{x.g, x.id};
     } else {
         return reshaped(x, with_channels<S, 1>{});
+    }
+}
+
+// The numbers of steps or pixels in the shape of their labels, with which they combine.
+template <Shape Labels, Shape S>
+constexpr auto shaped_as(symbol<Labels> label, symbol<S> x) {
+    using numbers = typename decltype(greater_equal(label, 0))::shape_type;
+    if constexpr (std::is_same_v<S, numbers>) {
+        return x;
+    } else {
+        return reshaped(x, numbers{});
     }
 }
 
@@ -127,16 +139,23 @@ struct cross_entropy_loss {
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
-        return of_each(logits, label);
+        return beside_each(logits, label);
     }
     template <Shape S, LabelsOf<S> Labels>
     constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
-        return detail::mean_of_counted(of_each(logits, label), detail::beside<S>(label));
+        return detail::mean_of_counted(beside_each(logits, label), detail::beside<S>(label));
     }
 
-    // Of each step or pixel by itself.
+    // Of each step or pixel by itself, in the shape of the labels: equal(label, 2) chooses those of
+    // a class. Where a label is data::ignored, it means nothing.
     template <Shape S, Shape Labels>
     constexpr auto of_each(symbol<S> logits, symbol<Labels> label) const {
+        return detail::shaped_as(label, beside_each(logits, label));
+    }
+
+    // The same as a tensor with the axes of the logits and one channel.
+    template <Shape S, Shape Labels>
+    constexpr auto beside_each(symbol<S> logits, symbol<Labels> label) const {
         detail::takes_logits(logits);
         constexpr size_t classes = channels_of<S>;
         auto const largest = detached_max_channels(logits);
@@ -203,17 +222,21 @@ struct focal_cross_entropy_loss {
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
-        return of_each(logits, label);
+        return beside_each(logits, label);
     }
     template <Shape S, LabelsOf<S> Labels>
     constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
-        return detail::mean_of_counted(of_each(logits, label), detail::beside<S>(label));
+        return detail::mean_of_counted(beside_each(logits, label), detail::beside<S>(label));
     }
 
-    // Of each step or pixel by itself.
+    // As those of cross_entropy.
     template <Shape S, Shape Labels>
     constexpr auto of_each(symbol<S> logits, symbol<Labels> label) const {
-        auto const cost = cross_entropy.of_each(logits, label);
+        return detail::shaped_as(label, beside_each(logits, label));
+    }
+    template <Shape S, Shape Labels>
+    constexpr auto beside_each(symbol<S> logits, symbol<Labels> label) const {
+        auto const cost = cross_entropy.beside_each(logits, label);
         return alpha * pow(maximum(-expm1(-cost), 1e-7), gamma) * cost;
     }
 };

@@ -73,7 +73,7 @@ struct perplexity_metric {
     }
     template <Shape S, LabelsOf<S> Labels>
     constexpr auto operator()(symbol<S> logits, symbol<Labels> numbers) const {
-        return detail::counted_sums(cross_entropy.of_each(logits, numbers),
+        return detail::counted_sums(cross_entropy.beside_each(logits, numbers),
                                     detail::beside<S>(numbers));
     }
     double result(std::span<double const> sums, double weight) const {
