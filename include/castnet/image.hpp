@@ -1,5 +1,5 @@
-// Image files as data sets, and images as files: JPEG and PNG. To be included besides castnet.hpp; needs castnet::image,
-// with libjpeg and libpng.
+// Image files, JPEG and PNG: data sets of them, and images as files. To be included besides
+// castnet.hpp; needs castnet::image, with libjpeg and libpng.
 #pragma once
 
 #include <castnet/data.hpp>
