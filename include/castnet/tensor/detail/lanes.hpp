@@ -4,6 +4,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/cpu/vector.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -24,25 +25,39 @@ struct lanes {
     typedef T stored __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 
-// Joins the lanes of a vector to one, lane j with lane j + Lanes / 2 first: join(to, by). (nvcc
-// does not know packs in __builtin_shufflevector.)
+// A vector of 64 bytes in registers: g++ keeps wider ones in memory, and compares them number by
+// number.
+template <class T>
+struct in_registers {
+    using stored = cpu::vec<T>;
+    typedef T type __attribute__((vector_size(sizeof(stored))));
+    using mask = decltype(type{} == type{});
+    static constexpr size_t parts = 64 / sizeof(stored);
+};
+
+// The halves of a vector. (nvcc does not know packs in __builtin_shufflevector.)
+template <size_t Lanes, class Vector, class Half>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void halve(Vector const& x, Half& lower, Half& upper) {
+    if constexpr (Lanes == 16) {
+        lower = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+        upper = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+    } else if constexpr (Lanes == 8) {
+        lower = __builtin_shufflevector(x, x, 0, 1, 2, 3);
+        upper = __builtin_shufflevector(x, x, 4, 5, 6, 7);
+    } else {
+        static_assert(Lanes == 4);
+        lower = __builtin_shufflevector(x, x, 0, 1);
+        upper = __builtin_shufflevector(x, x, 2, 3);
+    }
+}
+
+// Joins the lanes of a vector to one, lane j with lane j + Lanes / 2 first: join(to, by).
 template <class T, size_t Lanes, class Vector, class Join>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector const& all, Join const& join) {
     Vector x = all;
     if constexpr (Lanes > 16 / sizeof(T)) {
-        using half = typename lanes<T, Lanes / 2>::type;
-        half lower, upper;
-        if constexpr (Lanes == 16) {
-            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
-            upper = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
-        } else if constexpr (Lanes == 8) {
-            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3);
-            upper = __builtin_shufflevector(x, x, 4, 5, 6, 7);
-        } else {
-            static_assert(Lanes == 4);
-            lower = __builtin_shufflevector(x, x, 0, 1);
-            upper = __builtin_shufflevector(x, x, 2, 3);
-        }
+        typename lanes<T, Lanes / 2>::type lower, upper;
+        halve<Lanes>(x, lower, upper);
         join(lower, upper);
         return join_lanes<T, Lanes / 2>(lower, join);
     } else if constexpr (Lanes == 4) {
@@ -53,6 +68,20 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector const& all, Join 
         static_assert(Lanes == 2);
         join(x, __builtin_shufflevector(x, x, 1, 1));
         return x[0];
+    }
+}
+
+// The same of all lanes of some vectors, which it changes.
+template <class T, size_t Parts, class Vector, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_parts(Vector* x, Join const& join) {
+    if constexpr (Parts > 1) {
+        CASTNET_UNROLL
+        for (size_t p = 0; p < Parts / 2; ++p) {
+            join(x[p], x[p + Parts / 2]);
+        }
+        return join_parts<T, Parts / 2>(x, join);
+    } else {
+        return join_lanes<T, sizeof(Vector) / sizeof(T)>(x[0], join);
     }
 }
 

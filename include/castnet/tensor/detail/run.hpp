@@ -14,6 +14,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -72,56 +73,82 @@ CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
     }
 }
 
-// Joins a vector of doubles to total, or the halves of one of floats to total and other. (No
-// lambda: nvcc 13.0 crashes.)
-template <InVectors T, class Vector, class Wide, class Join>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_wide(Vector const& x, Wide& total, Wide& other,
+// Joins a vector in registers to one of Wide numbers, or its halves to two. (No lambda: nvcc 13.0
+// crashes.)
+template <class T, class Wide, class Vector, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_part(Vector const& x, Wide* total,
                                                           Join const& join) {
-    constexpr size_t width = run_width<T>;
-    if constexpr (width == run_width<double>) {
-        join(total, x);
+    if constexpr (std::is_same_v<Vector, Wide>) {
+        join(total[0], x);
     } else {
-        using halves = typename lanes<T, width / 2>::type;
-        halves const low = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
-        halves const high = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
-        join(total, __builtin_convertvector(low, Wide));
-        join(other, __builtin_convertvector(high, Wide));
+        constexpr size_t width = sizeof(Vector) / sizeof(T);
+        typename lanes<T, width / 2>::type lower, upper;
+        halve<width>(x, lower, upper);
+        join(total[0], __builtin_convertvector(lower, Wide));
+        join(total[1], __builtin_convertvector(upper, Wide));
+    }
+}
+
+// A vector of 64 bytes, as parts in registers.
+template <InVectors T>
+using run_parts = typename in_registers<T>::type[in_registers<T>::parts];
+
+// What floats or doubles are joined to: two vectors of doubles, as parts in registers.
+inline constexpr size_t wide_parts = 2 * in_registers<double>::parts;
+using wide_lanes = typename in_registers<double>::type[wide_parts];
+
+// How many of these a part of T's is joined to.
+template <InVectors T>
+inline constexpr size_t wide_each = sizeof(double) / sizeof(T);
+
+template <InVectors T, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_wide(run_parts<T> const& x, wide_lanes& total,
+                                                          Join const& join) {
+    CASTNET_UNROLL
+    for (size_t p = 0; p < in_registers<T>::parts; ++p) {
+        join_part<T>(x[p], total + p * wide_each<T>, join);
     }
 }
 
 // The last vector of Count numbers from `begin` on, with `neutral` in place of what the one before
 // it has, too.
-template <InVectors T, size_t Count, class Run, class Vector>
+template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void read_rest(Run const& run, size_t begin, T neutral,
-                                                          Vector& rest) {
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using mask = typename lanes<T, run_width<T>>::mask;
-    constexpr size_t width = run_width<T>;
-    mask missing = {};
-    for (size_t j = width - Count % width; j < width; ++j) {
-        missing[j] = -1;
+                                                          run_parts<T>& rest) {
+    using registers = in_registers<T>;
+    constexpr size_t width = run_width<T>, each = width / registers::parts;
+    auto const* const last = reinterpret_cast<typename registers::stored const*>(
+        run(length<width>{}, begin + Count - width));
+    CASTNET_UNROLL
+    for (size_t p = 0; p < registers::parts; ++p) {
+        typename registers::mask missing = {};
+        for (size_t j = 0; j < each; ++j) {
+            missing[j] = p * each + j >= width - Count % width ? -1 : 0;
+        }
+        rest[p] = missing ? last[p] : typename registers::type{} + neutral;
     }
-    Vector const last =
-        *reinterpret_cast<stored const*>(run(length<width>{}, begin + Count - width));
-    rest = missing ? last : Vector{} + neutral;
 }
 
 // The sum of Count numbers from `begin` on, as a vector. Many are added in a loop over four
 // vectors: g++ would unroll one over a known number and read its vectors in another order, of which
 // processors fetch less ahead.
-template <InVectors T, size_t Count, class Run, class Vector>
+template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_block(Run const& run, size_t begin,
-                                                             Vector& total) {
-    using stored = typename lanes<T, run_width<T>>::stored;
+                                                             run_parts<T>& total) {
+    using stored = typename in_registers<T>::stored;
     constexpr size_t width = run_width<T>, vectors = Count / width, fours = vectors / 4;
     constexpr size_t looped = vectors > 8 ? fours * 4 : 0, few = vectors - looped;
-    Vector sum[2] = {};
+    constexpr size_t parts = in_registers<T>::parts;
+    run_parts<T> sum[2] = {};
     if constexpr (looped > 0) {
         size_t end = begin + looped * width;
         CASTNET_OPAQUE(end);
         for (size_t i = begin; i != end; i += 4 * width) {
             stored const* const x = reinterpret_cast<stored const*>(run(length<4 * width>{}, i));
-            sum[0] += (x[0] + x[1]) + (x[2] + x[3]);
+            CASTNET_UNROLL
+            for (size_t p = 0; p < parts; ++p) {
+                sum[0][p] += (x[p] + x[parts + p]) + (x[2 * parts + p] + x[3 * parts + p]);
+            }
         }
     }
     if constexpr (few > 0) {
@@ -129,95 +156,80 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_block(Run const& run, siz
             reinterpret_cast<stored const*>(run(length<few * width>{}, begin + looped * width));
         CASTNET_UNROLL
         for (size_t k = 0; k < few; ++k) {
-            sum[k % 2] = k < 2 && looped == 0 ? x[k] : sum[k % 2] + x[k];
+            CASTNET_UNROLL
+            for (size_t p = 0; p < parts; ++p) {
+                auto& to = sum[k % 2][p];
+                to = k < 2 && looped == 0 ? x[k * parts + p] : to + x[k * parts + p];
+            }
         }
     }
     if constexpr (Count % width != 0) {
-        Vector rest;
+        run_parts<T> rest;
         read_rest<T, Count>(run, begin, T(0), rest);
-        sum[1] += rest;
+        CASTNET_UNROLL
+        for (size_t p = 0; p < parts; ++p) {
+            sum[1][p] += rest[p];
+        }
     }
-    total = sum[0];
-    if constexpr (Count != width) {
-        total += sum[1];
+    CASTNET_UNROLL
+    for (size_t p = 0; p < parts; ++p) {
+        total[p] = Count != width ? sum[0][p] + sum[1][p] : sum[0][p];
     }
 }
 
 // Floats are added by sixteens, and these sums in double in runs of more than 256.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, block = run_block * width;
-    vector sum;
+    run_parts<T> sum;
     if constexpr (Count <= block) {
         sum_of_block<T, Count>(run, 0, sum);
-        return static_cast<double>(join_lanes<T, width>(sum, plus));
+        return static_cast<double>(join_parts<T, in_registers<T>::parts>(sum, plus));
     } else {
         constexpr size_t whole = Count / block * block;
-        wide total = {}, other = {};
+        wide_lanes total = {};
         for (size_t i = 0; i != whole; i += block) {
             sum_of_block<T, block>(run, i, sum);
-            join_wide<T>(sum, total, other, plus);
+            join_wide<T>(sum, total, plus);
         }
         if constexpr (Count != whole) {
             sum_of_block<T, Count - whole>(run, whole, sum);
-            join_wide<T>(sum, total, other, plus);
+            join_wide<T>(sum, total, plus);
         }
-        total += other;
-        return join_lanes<double, run_width<double>>(total, plus);
+        return join_parts<double, wide_parts>(total, plus);
     }
 }
 
-// The sum of small whole numbers as a Wide one: of blocks in 32 bits first, in loops of which
-// compilers make vectors themselves. (g++ converts vectors of them number by number.)
+// The sum of Count whole numbers, as Sum. Four at a time, since additions wait for each other, in a
+// loop of which compilers make vectors themselves. (g++ converts vectors number by number.)
+template <class Sum, size_t Count, std::integral T>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Sum sum_of_few_integers(T const* x) {
+    constexpr size_t quarter = Count / 4;
+    Sum a = 0, b = 0, c = 0, d = 0;
+    for (size_t i = 0; i != quarter; ++i) {
+        a += static_cast<Sum>(x[i]);
+        b += static_cast<Sum>(x[quarter + i]);
+        c += static_cast<Sum>(x[2 * quarter + i]);
+        d += static_cast<Sum>(x[3 * quarter + i]);
+    }
+    for (size_t i = 4 * quarter; i != Count; ++i) {
+        a += static_cast<Sum>(x[i]);
+    }
+    return (a + b) + (c + d);
+}
+
+// The sum of whole numbers as a Wide one, of 64 bits; of blocks of small ones in 32 bits first.
 template <std::integral T, size_t Count, class Wide, class Run>
-    requires(sizeof(T) <= 2)
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Wide sum_of_integers(Run const& run) {
+    using sum = std::conditional_t<(sizeof(T) <= 2), std::int32_t, Wide>;
     constexpr size_t block = run_block * run_width<T>, rest = Count % block;
-    auto const sum = [](T const* x, size_t count) __attribute__((always_inline)) {
-        std::int32_t total = 0;
-        for (size_t i = 0; i != count; ++i) {
-            total += static_cast<std::int32_t>(x[i]);
-        }
-        return static_cast<Wide>(total);
-    };
     Wide total = 0;
     for (size_t i = 0; i != Count - rest; i += block) {
-        total += sum(run(length<block>{}, i), block);
+        total += static_cast<Wide>(sum_of_few_integers<sum, block>(run(length<block>{}, i)));
     }
     if constexpr (rest > 0) {
-        total += sum(run(length<rest>{}, Count - rest), rest);
-    }
-    return total;
-}
-
-// The sum of whole numbers as a Wide one, of 64 bits.
-template <std::integral T, size_t Count, class Wide, class Run>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Wide sum_of_integers(Run const& run) {
-    // (of registers' width: g++ computes wider ones number by number)
-    constexpr size_t width = cpu::vector_bytes / sizeof(Wide), vectors = 4, block = vectors * width;
-    typedef Wide wide __attribute__((vector_size(width * sizeof(Wide))));
-    typedef T stored
-        __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
-    wide sum[vectors] = {};
-    for (size_t i = 0; i != Count - Count % block; i += block) {
-        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
-        CASTNET_UNROLL
-        for (size_t k = 0; k < vectors; ++k) {
-            sum[k] += __builtin_convertvector(x[k], wide);
-        }
-    }
-    wide const all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    Wide total = 0;
-    for (size_t j = 0; j < width; ++j) {
-        total += all[j];
-    }
-    if constexpr (Count % block != 0) {
-        T const* const x = run(length<Count % block>{}, Count - Count % block);
-        for (size_t j = 0; j < Count % block; ++j) {
-            total += static_cast<Wide>(x[j]);
-        }
+        total +=
+            static_cast<Wide>(sum_of_few_integers<sum, rest>(run(length<rest>{}, Count - rest)));
     }
     return total;
 }
@@ -226,37 +238,48 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Wide sum_of_integers(Run const& run) 
 // double.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using wide = typename lanes<double, run_width<double>>::type;
-    constexpr size_t width = run_width<T>, few = Count / width;
+    using stored = typename in_registers<T>::stored;
+    constexpr size_t width = run_width<T>, few = Count / width, parts = in_registers<T>::parts;
+    constexpr size_t products = (few + (Count % width != 0 ? 1 : 0) + 3) / 4;
     stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, 0));
-    vector four[(few + 4) / 4];
+    run_parts<T> four[products];
     CASTNET_UNROLL
     for (size_t k = 0; k < few; ++k) {
-        four[k / 4] = k % 4 == 0 ? x[k] : four[k / 4] * x[k];
+        CASTNET_UNROLL
+        for (size_t p = 0; p < parts; ++p) {
+            auto& to = four[k / 4][p];
+            to = k % 4 == 0 ? x[k * parts + p] : to * x[k * parts + p];
+        }
     }
     if constexpr (Count % width != 0) {
-        vector rest;
+        run_parts<T> rest;
         read_rest<T, Count>(run, 0, T(1), rest);
-        four[few / 4] = few % 4 == 0 ? rest : four[few / 4] * rest;
+        CASTNET_UNROLL
+        for (size_t p = 0; p < parts; ++p) {
+            auto& to = four[few / 4][p];
+            to = few % 4 == 0 ? rest[p] : to * rest[p];
+        }
     }
-    wide total = wide{} + 1.0, other = total;
+    wide_lanes total;
     CASTNET_UNROLL
-    for (size_t k = 0; k < (Count + 4 * width - 1) / (4 * width); ++k) {
-        join_wide<T>(four[k], total, other, multiplies);
+    for (size_t p = 0; p < wide_parts; ++p) {
+        total[p] = typename in_registers<double>::type{} + 1.0;
     }
-    total *= other;
-    return join_lanes<double, run_width<double>>(total, multiplies);
+    CASTNET_UNROLL
+    for (size_t k = 0; k < products; ++k) {
+        join_wide<T>(four[k], total, multiplies);
+    }
+    return join_parts<double, wide_parts>(total, multiplies);
 }
 
-// Adds the sums of columns from row `begin` to row `end` to total. (No lambda, as above.)
-template <InVectors T, size_t Vectors, class Wide, class Rows>
+// Adds the sums of columns from row `begin` to row `end` to total. (No lambda, as above. clang
+// would unroll the loop over a known number of rows, and read column by column.)
+template <InVectors T, size_t Vectors, class Wide, size_t Totals, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_rows(Rows const& rows, size_t begin, size_t end,
-                                                         Wide (&total)[Vectors]) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    vector sum[Vectors] = {};
+                                                         Wide (&total)[Totals]) {
+    using stored = typename in_registers<T>::stored;
+    typename in_registers<T>::type sum[Vectors] = {};
+    CASTNET_OPAQUE(end);
     for (size_t i = begin; i != end; ++i) {
         stored const* const x = reinterpret_cast<stored const*>(rows(i));
         CASTNET_UNROLL
@@ -266,7 +289,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_rows(Rows const& rows, size_
     }
     CASTNET_UNROLL
     for (size_t k = 0; k < Vectors; ++k) {
-        total[k] += __builtin_convertvector(sum[k], Wide);
+        join_part<T>(sum[k], total + k * (Totals / Vectors), plus);
     }
 }
 
@@ -275,20 +298,19 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_rows(Rows const& rows, size_
 // there are more than 256 rows.
 template <InVectors T, size_t Count, size_t Vectors, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows, double* sums) {
-    constexpr size_t few = 16;
-    using wide =
-        typename lanes<std::conditional_t<(Count > few * few), double, T>, run_width<T>>::type;
-    wide total[Vectors] = {};
+    constexpr size_t few = 16, vectors = Vectors * in_registers<T>::parts;
+    using wide = std::conditional_t<(Count > few * few), double, T>;
+    typename in_registers<wide>::type total[vectors * (sizeof(wide) / sizeof(T))] = {};
     for (size_t i = 0; i != Count - Count % few; i += few) {
-        add_rows<T>(rows, i, i + few, total);
+        add_rows<T, vectors>(rows, i, i + few, total);
     }
     if constexpr (Count % few != 0) {
-        add_rows<T>(rows, Count - Count % few, Count, total);
+        add_rows<T, vectors>(rows, Count - Count % few, Count, total);
     }
-    for (size_t k = 0; k < Vectors; ++k) {
-        for (size_t j = 0; j < run_width<T>; ++j) {
-            sums[k * run_width<T> + j] = total[k][j];
-        }
+    wide numbers[Vectors * run_width<T>];
+    std::memcpy(numbers, total, sizeof numbers);
+    for (size_t j = 0; j < Vectors * run_width<T>; ++j) {
+        sums[j] = numbers[j];
     }
 }
 

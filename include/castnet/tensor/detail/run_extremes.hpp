@@ -11,15 +11,6 @@
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
-// A vector of a run in registers: g++ compares wider ones number by number.
-template <class T>
-struct in_registers {
-    using stored = cpu::vec<T>;
-    typedef T type __attribute__((vector_size(sizeof(stored))));
-    using mask = decltype(type{} == type{});
-    static constexpr size_t parts = 64 / sizeof(stored);
-};
-
 // Improves two vectors by Count others, in a loop over four, as sum_of_block does. `numbers` keeps
 // which lanes have had no NaN.
 template <int Sign, size_t Count, InVectors T, class Part, class Mask, size_t Parts>
@@ -88,13 +79,8 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     for (size_t p = 0; p < parts; ++p) {
         improve(best[0][p], best[1][p]);
     }
-    typename lanes<T, width>::type bests;
-    typename lanes<T, width>::mask all_numbers;
-    std::memcpy(&bests, best[0], sizeof bests);
-    std::memcpy(&all_numbers, numbers, sizeof all_numbers);
-    number = join_lanes<T, width>(bests, improve);
-    has_nan =
-        join_lanes<typename lanes<T, width>::bits, width>(all_numbers, keep_common_bits{}) == 0;
+    number = join_parts<T, parts>(best[0], improve);
+    has_nan = join_parts<typename lanes<T, width>::bits, parts>(numbers, keep_common_bits{}) == 0;
 }
 
 // The same of whole numbers.
@@ -175,8 +161,6 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
 // lane keeps the best number and in which part of the run it is; only that part is searched.
 template <int Sign, InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
-    using all_numbers = typename lanes<T, run_width<T>>::type;
-    using all_places = typename lanes<T, run_width<T>>::mask;
     using place = typename lanes<T, run_width<T>>::bits;
     using vector = typename in_registers<T>::type;
     using stored = typename in_registers<T>::stored;
@@ -192,16 +176,21 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
     };
     constexpr T worst =
         Sign > 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    vector best[parts];
-    places where[parts], lane[parts], first_nan[parts], nowhere = {};
+    vector worst_numbers = {};
+    places first_lanes = {}, nowhere = {};
     for (size_t j = 0; j < lanes_each; ++j) { // (nvcc 13.0 crashes at the sum of {} and a constant)
+        worst_numbers[j] = worst;
+        first_lanes[j] = static_cast<place>(j);
         nowhere[j] = none;
-        for (size_t p = 0; p < parts; ++p) {
-            best[p][j] = worst;
-            where[p][j] = 0;
-            lane[p][j] = static_cast<place>(p * lanes_each + j);
-            first_nan[p][j] = none;
-        }
+    }
+    vector best[parts];
+    places where[parts], lane[parts], first_nan[parts];
+    CASTNET_UNROLL
+    for (size_t p = 0; p < parts; ++p) {
+        best[p] = worst_numbers;
+        where[p] = places{};
+        lane[p] = first_lanes + static_cast<place>(p * lanes_each);
+        first_nan[p] = nowhere;
     }
     for (size_t i = 0; i < Count; i += part) { // the last part begins earlier
         size_t const begin = std::min(i, Count - part);
@@ -221,17 +210,14 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
             keep_first(first_nan[p], numbers ? nowhere : here);
         }
     }
-    all_numbers bests;
-    all_places firsts;
-    std::memcpy(&bests, best, sizeof bests);
-    std::memcpy(&firsts, first_nan, sizeof firsts);
-    number = join_lanes<T, width>(bests, improve);
-    place const nan = join_lanes<place, width>(firsts, keep_first);
+    vector bests[parts];
+    std::copy_n(best, parts, bests);
+    number = join_parts<T, parts>(bests, improve);
+    place const nan = join_parts<place, parts>(first_nan, keep_first);
     for (size_t p = 0; p < parts; ++p) {
         where[p] = best[p] == vector{} + number ? where[p] : nowhere;
     }
-    std::memcpy(&firsts, where, sizeof firsts);
-    place const begin = nan == none ? join_lanes<place, width>(firsts, keep_first) : nan;
+    place const begin = nan == none ? join_parts<place, parts>(where, keep_first) : nan;
 
     stored const* const x = read(static_cast<size_t>(begin));
     places first[parts];
@@ -250,8 +236,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
     if (nan != none) {
         number = std::numeric_limits<T>::quiet_NaN();
     }
-    std::memcpy(&firsts, first, sizeof firsts);
-    return static_cast<size_t>(begin + join_lanes<place, width>(firsts, keep_first));
+    return static_cast<size_t>(begin + join_parts<place, parts>(first, keep_first));
 }
 
 // The same of whole numbers: block by block, and then in the first block that has the best number.
