@@ -1,6 +1,7 @@
 // Expressions of tensors: values, broadcasting, element types, lifetimes, aliasing.
 #include <castnet/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
@@ -366,5 +367,27 @@ TEST_CASE("bytes are made of numbers of other types") {
     for (size_t i = 0; i < bytes.size(); ++i) {
         CHECK(bytes.data()[i] == static_cast<std::uint8_t>(numbers.data()[i]));
         CHECK(smaller.data()[i] == static_cast<std::int8_t>(numbers.data()[i] / 2));
+    }
+}
+
+TEST_CASE_TEMPLATE("numbers of any type are compared, bounded, and true or false", T, std::int8_t,
+                   std::uint8_t, std::int16_t, int, std::int64_t, float, double) {
+    tensor<T, shape<3, 75>> a, b;
+    for (size_t i = 0; i < a.size(); ++i) {
+        a.data()[i] = static_cast<T>(i * 37 % 101 - (std::is_signed_v<T> ? 50 : 0));
+        b.data()[i] = static_cast<T>(i * 53 % 97 - (std::is_signed_v<T> ? 48 : 0));
+    }
+    tensor<bool, shape<3, 75>> const is_less = a < b, truth = a;
+    tensor<T, shape<3, 75>> const at_least = a >= b, small = minimum(a, b), large = maximum(a, b),
+                                  clipped = clip(a, T(10), T(40)), size = castnet::abs(a);
+    for (size_t i = 0; i < a.size(); ++i) {
+        T const x = a.data()[i], y = b.data()[i];
+        CHECK(is_less.data()[i] == (x < y));
+        CHECK(truth.data()[i] == (x != 0));
+        CHECK(at_least.data()[i] == (x < y ? 0 : 1));
+        CHECK(small.data()[i] == std::min(x, y));
+        CHECK(large.data()[i] == std::max(x, y));
+        CHECK(clipped.data()[i] == std::clamp(x, T(10), T(40)));
+        CHECK(size.data()[i] == (x < T(0) ? -x : x));
     }
 }

@@ -4,6 +4,8 @@
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
+#include <type_traits>
+
 namespace castnet {
 
 template <>
@@ -77,7 +79,11 @@ struct function<fn::absolute> : integer_derivative_reads<0b1> {
     static constexpr char const* name = "abs";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
-        return select(a < T(0), T(-a), a);
+        if constexpr (std::is_integral_v<T>) { // of which compilers know this form
+            return a < T(0) ? T(-a) : a;
+        } else {
+            return select(a < T(0), T(-a), a);
+        }
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T) {
@@ -113,7 +119,11 @@ struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "minimum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a <= b, a, select(a != a, a, b));
+        if constexpr (std::is_integral_v<T>) {
+            return a < b ? a : b;
+        } else {
+            return select(a <= b, a, select(a != a, a, b));
+        }
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
@@ -127,7 +137,11 @@ struct function<fn::maximum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "maximum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a >= b, a, select(a != a, a, b));
+        if constexpr (std::is_integral_v<T>) {
+            return a < b ? b : a;
+        } else {
+            return select(a >= b, a, select(a != a, a, b));
+        }
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {

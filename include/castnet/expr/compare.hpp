@@ -4,14 +4,26 @@
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
+#include <type_traits>
+
 namespace castnet {
+
+// 1 or 0. (g++ narrows that of small integers, which are compared as int, but no masks of select.)
+template <class T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T truth_value(bool condition) {
+    if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(condition);
+    } else {
+        return select(condition, T(1), T(0));
+    }
+}
 
 template <>
 struct function<fn::less> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "less";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a < b, T(1), T(0));
+        return truth_value<T>(a < b);
     }
 };
 
@@ -20,7 +32,7 @@ struct function<fn::less_equal> : integer_derivative_reads<no_gradient, no_gradi
     static constexpr char const* name = "less_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a <= b, T(1), T(0));
+        return truth_value<T>(a <= b);
     }
 };
 
@@ -29,7 +41,7 @@ struct function<fn::greater> : integer_derivative_reads<no_gradient, no_gradient
     static constexpr char const* name = "greater";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a > b, T(1), T(0));
+        return truth_value<T>(a > b);
     }
 };
 
@@ -38,7 +50,7 @@ struct function<fn::greater_equal> : integer_derivative_reads<no_gradient, no_gr
     static constexpr char const* name = "greater_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a >= b, T(1), T(0));
+        return truth_value<T>(a >= b);
     }
 };
 
@@ -47,7 +59,7 @@ struct function<fn::equal> : integer_derivative_reads<no_gradient, no_gradient> 
     static constexpr char const* name = "equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a == b, T(1), T(0));
+        return truth_value<T>(a == b);
     }
 };
 
@@ -56,7 +68,7 @@ struct function<fn::not_equal> : integer_derivative_reads<no_gradient, no_gradie
     static constexpr char const* name = "not_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return select(a != b, T(1), T(0));
+        return truth_value<T>(a != b);
     }
 };
 

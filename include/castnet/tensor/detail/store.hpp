@@ -5,16 +5,27 @@
 #include <castnet/core/shape.hpp>
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace castnet::detail {
 
+// A number as an element of type T; a bool as the byte that it is, which g++ has vectors of.
+template <class T, class X>
+CASTNET_ALWAYS_INLINE auto stored_as(X x) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return static_cast<unsigned char>(x != X(0) ? 1 : 0);
+    } else {
+        return static_cast<T>(x);
+    }
+}
+
 // out[i] = value(first + i) for i < Count, all read before one is stored.
 template <size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first) {
-    T block[Count];
+    decltype(stored_as<T>(value(first))) block[Count];
     for (size_t i = 0; i < Count; ++i) {
-        block[i] = static_cast<T>(value(first + i));
+        block[i] = stored_as<T>(value(first + i));
     }
     std::memcpy(out, block, sizeof block);
 }
@@ -44,14 +55,23 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
             store_block<rest>(out + Count - rest, value, Count - rest);
         }
     } else {
+        auto* const to = reinterpret_cast<decltype(stored_as<T>(value(size_t{})))*>(out);
 #ifdef __clang__
-#pragma clang loop vectorize(assume_safety) interleave_count(4)
+        constexpr size_t rest = Count % 16, whole = Count - rest; // whole vectors
+        constexpr int at_once = whole % 64 == 0 ? 4 : whole % 32 == 0 ? 2 : 1;
+#pragma clang loop vectorize(assume_safety) interleave_count(at_once)
+        for (size_t i = 0; i < whole; ++i) {
+            to[i] = stored_as<T>(value(i));
+        }
+        if constexpr (rest > 0) {
+            store_block<rest>(out + whole, value, whole);
+        }
 #else
         CASTNET_IVDEP
-#endif
         for (size_t i = 0; i < Count; ++i) {
-            out[i] = static_cast<T>(value(i));
+            to[i] = stored_as<T>(value(i));
         }
+#endif
     }
 }
 
