@@ -1,6 +1,7 @@
 // Expressions whose operands do not lie in memory like the result: transposed, repeated, with gaps.
 #include <castnet/tensor/tensor.hpp>
 
+#include <cstdint>
 #include <doctest/doctest.h>
 
 using namespace castnet;
@@ -83,6 +84,9 @@ TEST_CASE("operands that are transposed, repeated or cut out give the right elem
     check_matrices<double, 3, 40>();
     check_matrices<double, 33, 20>();
     check_matrices<int, 40, 9>();
+    check_matrices<int, 33, 50>();
+    check_matrices<std::int64_t, 7, 60>();
+    check_matrices<std::int64_t, 33, 20>();
 }
 
 TEST_CASE("batches of matrices, axes in any order, and other types than the result's") {

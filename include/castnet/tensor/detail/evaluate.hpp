@@ -58,7 +58,7 @@ template <class To, class X>
 constexpr bool is_transposed() {
     using S = typename To::shape_type;
     using T = typename To::value_type;
-    if constexpr (S::rank < 2 || !InVectors<T> || !requires { typename X::strides_type; }) {
+    if constexpr (S::rank < 2 || !TurnedInVectors<T> || !requires { typename X::strides_type; }) {
         return false;
     } else {
         constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];

@@ -47,7 +47,7 @@ constexpr tile_order order_in_tile() {
     } else if constexpr (along == 1) {
         return down == Columns ? tile_order::flat : tile_order::along;
     } else {
-        return down == 1 && along >= Rows && InVectors<typename X::value_type>
+        return down == 1 && along >= Rows && TurnedInVectors<typename X::value_type>
                    ? tile_order::across
                    : tile_order::scattered;
     }
@@ -116,7 +116,7 @@ private:
         if constexpr (order == tile_order::across) {
             transpose_fixed<Rows, Columns, memory_after::undetermined>(first_, along, copies_,
                                                                        Columns);
-        } else if constexpr (InVectors<T> && order != tile_order::scattered) {
+        } else if constexpr (TurnedInVectors<T> && order != tile_order::scattered) {
             row_vectors<Columns, T> all;
             if constexpr (down == 0) {
                 all.load(first_, false);
