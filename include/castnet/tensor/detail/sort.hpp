@@ -229,19 +229,20 @@ void sort_rows(size_t rows, Read const& read, Write const& write) {
     size_t begin = 0;
     if constexpr (std::is_unsigned_v<Item> && Length > 1 &&
                   Length <= most_side_by_side<Item, Keys>) {
-        typedef Item vector __attribute__((vector_size(64)));
+        typedef Item vector __attribute__((vector_size(cpu::vector_bytes), may_alias));
         constexpr size_t lanes = sizeof(vector) / sizeof(Item);
         vector keys[Length];
+        Item* const items = reinterpret_cast<Item*>(keys); // clang sets lanes one by one slowly
         for (; begin + lanes * Length <= rows * Length; begin += lanes * Length) {
             for (size_t lane = 0; lane != lanes; ++lane) {
                 for (size_t i = 0; i != Length; ++i) {
-                    keys[i][lane] = read(begin + lane * Length, i);
+                    items[i * lanes + lane] = read(begin + lane * Length, i);
                 }
             }
             sort_side_by_side<Length>(keys);
             for (size_t lane = 0; lane != lanes; ++lane) {
                 for (size_t i = 0; i != Length; ++i) {
-                    write(begin + lane * Length, i, keys[i][lane]);
+                    write(begin + lane * Length, i, items[i * lanes + lane]);
                 }
             }
         }
