@@ -177,11 +177,11 @@ template <>
 struct block_function<fn::fmod> {
     template <size_t Count, class T>
     CASTNET_ALWAYS_INLINE static void take(T* x, T divisor) {
-        unsigned few = 1;
+        unsigned few = 0; // (clang makes no vectors of a loop that joins conditions)
         for (size_t i = 0; i != Count; ++i) {
-            few &= unsigned{elementary::has_few_multiples(x[i], divisor)};
+            few += unsigned{elementary::has_few_multiples(x[i], divisor)};
         }
-        if (few != 0) {
+        if (few == Count) {
             for (size_t i = 0; i != Count; ++i) {
                 x[i] = elementary::remainder_of_few(x[i], divisor);
             }

@@ -280,11 +280,12 @@ struct extreme_place {
     template <size_t Step>
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t position) {
         for (size_t j = 0; j < Lanes; ++j) {
-            place const here = static_cast<place>(position + Step * j);
-            bool const better = beats<Sign>(x[j], best[j]) & (best[j] == best[j]);
-            bool const wins = better | (where[j] == nowhere);
-            best[j] = wins ? x[j] : best[j];
-            where[j] = wins ? here : where[j];
+            place const here = static_cast<place>(position + Step * j), before = where[j];
+            T const next = x[j], so_far = best[j];
+            bool const better = beats<Sign>(next, so_far) & (so_far == so_far);
+            bool const wins = better | (before == nowhere);
+            best[j] = wins ? next : so_far;
+            where[j] = wins ? here : before;
         }
     }
     template <size_t Count, class Run>
