@@ -200,36 +200,25 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     }
 }
 
-// The sum of Count whole numbers, as Sum. Four at a time, since additions wait for each other, in a
-// loop of which compilers make vectors themselves. (g++ converts vectors number by number.)
-template <class Sum, size_t Count, std::integral T>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Sum sum_of_few_integers(T const* x) {
-    constexpr size_t quarter = Count / 4;
-    Sum a = 0, b = 0, c = 0, d = 0;
-    for (size_t i = 0; i != quarter; ++i) {
-        a += static_cast<Sum>(x[i]);
-        b += static_cast<Sum>(x[quarter + i]);
-        c += static_cast<Sum>(x[2 * quarter + i]);
-        d += static_cast<Sum>(x[3 * quarter + i]);
-    }
-    for (size_t i = 4 * quarter; i != Count; ++i) {
-        a += static_cast<Sum>(x[i]);
-    }
-    return (a + b) + (c + d);
-}
-
-// The sum of whole numbers as a Wide one, of 64 bits; of blocks of small ones in 32 bits first.
+// The sum of whole numbers as a Wide one, of 64 bits; of blocks of small ones in 32 bits first. In
+// loops of which compilers make vectors themselves. (g++ converts vectors number by number.)
 template <std::integral T, size_t Count, class Wide, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Wide sum_of_integers(Run const& run) {
     using sum = std::conditional_t<(sizeof(T) <= 2), std::int32_t, Wide>;
     constexpr size_t block = run_block * run_width<T>, rest = Count % block;
+    auto const sum_up = [](T const* x, size_t count) __attribute__((always_inline)) {
+        sum total = 0;
+        for (size_t i = 0; i != count; ++i) {
+            total += static_cast<sum>(x[i]);
+        }
+        return static_cast<Wide>(total);
+    };
     Wide total = 0;
     for (size_t i = 0; i != Count - rest; i += block) {
-        total += static_cast<Wide>(sum_of_few_integers<sum, block>(run(length<block>{}, i)));
+        total += sum_up(run(length<block>{}, i), block);
     }
     if constexpr (rest > 0) {
-        total +=
-            static_cast<Wide>(sum_of_few_integers<sum, rest>(run(length<rest>{}, Count - rest)));
+        total += sum_up(run(length<rest>{}, Count - rest), rest);
     }
     return total;
 }
