@@ -48,8 +48,9 @@
 #endif
 
 // Hides the value of a number in a register from the optimizer. (At -O3, GCC makes a
-// second loop for strides of 1, and spills pointers in it where registers are scarce.)
-#if defined(__GNUC__)
+// second loop for strides of 1, and spills pointers in it where registers are scarce; clang unrolls
+// a loop over a known number and reads memory in another order.)
+#ifdef __GNUC__
 #define CASTNET_OPAQUE(x) asm("" : "+r"(x))
 #else
 #define CASTNET_OPAQUE(x) static_cast<void>(x)
