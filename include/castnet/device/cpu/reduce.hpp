@@ -97,7 +97,7 @@ template <class Program, reduction R, class T>
             lanes([&](std::ptrdiff_t i) { x[k - width][i] += x[k][i]; });
         }
         T total[size_t(width)] = {};
-        for (std::ptrdiff_t k = 0; k < std::min(c, width); ++k) {
+        for (std::ptrdiff_t k = 0; k < c && k < width; ++k) { // (GCC warns of std::min at -O3)
             lanes([&](std::ptrdiff_t i) { total[i] += x[k][i]; });
         }
         lanes([&](std::ptrdiff_t i) { out[i] = total[i] * static_cast<T>(s.factor); });
