@@ -163,11 +163,21 @@ constexpr typename Device::kernel own_kernel(op kind) {
     });
 }
 
+// The context for a launch.
+template <class Context>
+CASTNET_HD Context context_of(kernel_launch const& s, array_ref const* arrays, Context c) {
+    if (!is_of_samples(s, arrays)) {
+        c.samples = 1;
+    }
+    return c;
+}
+
 // Calls the kernel of launch i of the plan.
 template <class Device, auto const& Plan>
-void run_launch(int i, typename Device::context const& c) {
+void run_launch(int i, typename Device::context const& of_plan) {
     static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
     kernel_launch const& s = Plan.launch(i);
+    typename Device::context const c = context_of(s, Plan.arrays, of_plan);
     typename Device::kernel const k = is_fused(s)        ? fused_kernels<Device, Plan>.of[s.program]
                                       : s.kind < op::own ? Device::kernel_of(s.kind)
                                                          : own_kernel<Device, Plan>(s.kind);

@@ -87,8 +87,9 @@ constexpr int repeated_rows(ir::graph& g, int id, int rows, int width, int times
     ir::node n;
     n.kind = op::upsample;
     n.attribute = g.add_window({width, 1, rows, width, 1, rows * times, 1, times, 1, times});
-    n.size = {true, rows * times, width};
-    n.in[n.operands++] = seen_as(g, id, {true, rows, width});
+    bool const of_samples = g.nodes[id].size.sample;
+    n.size = {of_samples, rows * times, width};
+    n.in[n.operands++] = seen_as(g, id, {of_samples, rows, width});
     return g.push(n);
 }
 
@@ -99,7 +100,7 @@ constexpr int repeated_among_pixels(ir::graph& g, symbol<S> x) {
         return operand_id(g, x);
     } else {
         constexpr auto all = extents_among<Result, Result>, own = extents_among<Result, S>;
-        int id = sample_id(x), outer = 1, inner = static_cast<int>(S::count);
+        int id = array_id(x), outer = 1, inner = static_cast<int>(S::count);
         for (size_t i = 0; i + 1 < Result::rank; ++i) {
             inner /= own[i];
             if (own[i] != all[i]) {
@@ -107,7 +108,7 @@ constexpr int repeated_among_pixels(ir::graph& g, symbol<S> x) {
             }
             outer *= all[i];
         }
-        return seen_as(g, id, ir::space_of<with_channels<Result, channels_of<S>>>);
+        return seen_as_shape<with_channels<Result, channels_of<S>>>(g, id);
     }
 }
 template <class Result, NumberOperand T>
@@ -125,11 +126,10 @@ constexpr symbol<Result> map_broadcast(ir::graph& g, X const&... x) {
         n.size = with_outer_axes<Result, Result>(outer, false);
         int const id = push_map(g, n, F, ir::own_function<F>(),
                                 {seen_with_outer_axes<Result>(g, x, outer)...});
-        ir::extents size = ir::space_of<Result>;
-        size.sample = g.nodes[id].size.sample;
-        return {&g, seen_as(g, id, size)};
+        return {&g, seen_as_shape<Result>(g, id)};
     } else {
         n.size = ir::space_of<Result>;
+        n.size.sample = false; // unless an operand has it
         return {&g,
                 push_map(g, n, F, ir::own_function<F>(), {repeated_among_pixels<Result>(g, x)...})};
     }

@@ -1,4 +1,4 @@
-// Emission of nodes for operations on samples.
+// Emission of nodes for operations on arrays.
 #pragma once
 
 #include <castnet/graph/operation.hpp>
@@ -8,14 +8,16 @@ namespace castnet {
 
 namespace detail {
 
+// Of samples if one of the operands is.
 template <op K, class Result>
 constexpr symbol<Result> emit_operation(ir::graph& g, int attribute,
                                         std::initializer_list<int> operands) {
-    ir::node n = ir::graph::shaped<Result>(K, true);
+    ir::node n = ir::graph::shaped<Result>(K, false);
     n.own = ir::own_operation<K>();
     n.attribute = attribute;
     for (int id : operands) {
         n.in[n.operands++] = id;
+        n.size.sample |= g.nodes[id].size.sample;
     }
     return emit<Result>(g, n);
 }

@@ -57,7 +57,7 @@ template <size_t... Axes, class S, class F>
 constexpr auto reduce_in_memory(symbol<S> x, F const& reduce) {
     return [&]<size_t... Pixel>(std::index_sequence<Pixel...>) {
         using lying = row_major_shape<S::extent[Pixel + 1]..., S::extent[0]>;
-        symbol<lying> const all{x.g, seen_as(*x.g, sample_id(x), ir::space_of<lying>)};
+        symbol<lying> const all{x.g, seen_as_shape<lying>(*x.g, array_id(x))};
         auto const reduced =
             reduce(all, std::index_sequence<(Axes + sizeof...(Pixel)) % S::rank...>{});
         constexpr size_t rank = decltype(reduced)::shape_type::rank;
@@ -88,16 +88,16 @@ constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
         constexpr auto rest = static_cast<int>(result::count);
         constexpr auto count = static_cast<int>(S::count / result::count);
         constexpr bool first = ((Axes < sizeof...(Axes)) && ...);
-        int id = sample_id(x);
+        bool const of_samples = any_of_samples(x);
+        int id = array_id(x);
         if constexpr (!first) {
             id = reduced_last(x, kept, some_axes<S, true, Axes...>()).id;
         }
         ir::graph& g = *x.g;
-        int const rows =
-            first ? seen_as(g, id, {true, count, rest}) : seen_as(g, id, {true, rest, count});
-        ir::extents const to = first ? ir::extents{true, 1, rest} : ir::extents{true, rest, 1};
+        int const rows = seen_as(g, id, {of_samples, first ? count : rest, first ? rest : count});
+        ir::extents const to{of_samples, first ? 1 : rest, first ? rest : 1};
         int const all = g.push(reduce_node(rows, kind, to, factor));
-        return symbol<result>{&g, seen_as(g, all, ir::space_of<result>)};
+        return symbol<result>{&g, seen_as_shape<result>(g, all)};
     }
 }
 

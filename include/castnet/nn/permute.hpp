@@ -27,10 +27,11 @@ constexpr bool is_permutation(std::initializer_list<size_t> axes) {
 }
 
 // Node id with its axes, in the order of memory, in another order: they move to their places one by
-// one, each past those before it. `size` is the result's.
+// one, each past those before it. `size` is the result's, but for samples.
 constexpr int permuted_node(ir::graph& g, int id, ir::extents size, ir::list<int> wanted,
                             ir::list<int> now, int const* extent) {
     int const rank = wanted.size();
+    size.sample = g.nodes[id].size.sample;
     auto const count = [&](int first, int last) {
         int n = 1;
         for (int i = first; i < last; ++i) {
@@ -93,7 +94,7 @@ struct permute_layer {
                 wanted.push(axes[axis]);
                 now.push(axis);
             }
-            int const id = detail::sample_id(x);
+            int const id = detail::array_id(x);
             return symbol<result>{x.g, detail::permuted_node(*x.g, id, ir::space_of<result>, wanted,
                                                              now, ir::axes_of<S>.extent)};
         } else {

@@ -61,7 +61,7 @@ struct slice_channels_layer {
                       "castnet: slice_channels: the slice is empty or reaches beyond the channels; "
                       "see slice_within<first, count, channels>");
         using result = with_channels<S, Count>;
-        return detail::emit_operation<op::slice, result>(*x.g, int(First), {detail::sample_id(x)});
+        return detail::emit_operation<op::slice, result>(*x.g, int(First), {detail::array_id(x)});
     }
 };
 template <size_t First, size_t Count>
@@ -69,8 +69,8 @@ inline constexpr slice_channels_layer<First, Count> slice_channels{};
 
 namespace detail {
 
-// Joins the channels of tensors with S's other axes. Of more than a node has operands, the last
-// become one first.
+// Joins the channels of tensors with S's other axes, all of samples or none. Of more than a node
+// has operands, the last become one first.
 template <Shape S>
 constexpr int joined(ir::graph& g, int* tensors, int count) {
     while (count > 1) {
@@ -80,7 +80,7 @@ constexpr int joined(ir::graph& g, int* tensors, int count) {
                                                       : ir::max_operands;
         ir::node n;
         n.kind = op::concat;
-        n.size = {true, static_cast<int>(pixels_of<S>), 0};
+        n.size = {g.nodes[tensors[0]].size.sample, static_cast<int>(pixels_of<S>), 0};
         for (int k = count - part; k < count; ++k) {
             n.in[n.operands++] = tensors[k];
             n.size.channels += g.nodes[tensors[k]].size.channels;
@@ -119,7 +119,8 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
         using result = with_channels<First, (channels_of<First> + ... + channels_of<More>)>;
-        int tensors[] = {detail::sample_id(x), detail::sample_id(more)...};
+        bool const of_samples = detail::any_of_samples(x, more...);
+        int tensors[] = {detail::array_id(x, of_samples), detail::array_id(more, of_samples)...};
         return symbol<result>{x.g, detail::joined<First>(*x.g, tensors, 1 + sizeof...(More))};
     } else {
         return x;

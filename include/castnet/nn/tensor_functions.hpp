@@ -176,7 +176,7 @@ constexpr symbol<S> cumsum(symbol<S> x) {
     static_assert(has_sums_so_far<S>, "castnet: cumsum needs a last axis, and no image; see "
                                       "has_sums_so_far<shape>");
     if constexpr (has_sums_so_far<S>) {
-        return detail::emit_operation<op::cumulative_sum, S>(*x.g, 1, {detail::sample_id(x)});
+        return detail::emit_operation<op::cumulative_sum, S>(*x.g, 1, {detail::array_id(x)});
     } else {
         return x;
     }

@@ -48,18 +48,7 @@ constexpr bool sums_samples(Plan const& p, kernel_launch const& s) {
     for (int k = s.output; k < s.output + s.results; ++k) {
         is_sum = is_sum || !p.arrays[k].size.sample;
     }
-    if (!is_sum) {
-        return false;
-    }
-    if (s.program >= 0) {
-        return s.space.sample;
-    }
-    for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
-        if (p.arrays[k].size.sample) {
-            return true;
-        }
-    }
-    return false;
+    return is_sum && is_of_samples(s, p.arrays);
 }
 
 template <class Plan>

@@ -83,6 +83,19 @@ struct kernel_launch {
     std::ptrdiff_t flops = 0;     // per sample, or in all where all samples share it
 };
 
+// Whether a launch computes anything of samples. Else it computes what all samples share, of what
+// they share, as it would for a single one.
+CASTNET_HD constexpr bool is_of_samples(kernel_launch const& s, array_ref const* arrays) {
+    if (s.kind == op::map || s.kind == op::reduce) {
+        return s.space.sample;
+    }
+    bool any = false;
+    for (int k = 0; k < s.arrays + s.results; ++k) {
+        any = any || arrays[k < s.arrays ? s.first_array + k : s.output + k - s.arrays].size.sample;
+    }
+    return any;
+}
+
 // Launches first to last - 1: one launch over the whole batch, or several that run one after
 // another on a few samples at a time, so that what passes between them stays in the cache; or the
 // body of a loop over time, whose launches compute one pixel of every sample in each iteration.

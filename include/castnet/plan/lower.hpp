@@ -197,8 +197,9 @@ private:
         bool const channels = n.size.channels == space_.channels && space_.channels > 1;
         end.code = opcode::reduce;
         end.a = static_cast<std::uint8_t>(n.reduce);
-        end.b = static_cast<std::uint8_t>((n.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
-                                          (channels ? 4 : 0));
+        bool const samples = n.size.sample || (pixels && !space_.sample); // where there is one
+        end.b =
+            static_cast<std::uint8_t>((samples ? 1 : 0) | (pixels ? 2 : 0) | (channels ? 4 : 0));
         end.d = static_cast<std::uint8_t>(x);
         return end;
     }

@@ -37,7 +37,7 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
         ir::kernel_launch const& s = plan.launches[i];
         ir::extents const result = plan.arrays[s.output].size;
         auto const times = [&](ir::extents e) { return e.sample ? double(samples.size()) : 1.0; };
-        bool const per_sample = s.program < 0 || s.space.sample;
+        bool const per_sample = ir::is_of_samples(s, plan.arrays);
         rows[i].what = detail::launch_name<Training::training_plan()>(s);
         rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);

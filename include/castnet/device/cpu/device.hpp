@@ -217,6 +217,7 @@ protected:
                                                     : ir::own_kernel<cpu_device, Plan>(s.kind);
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
+                table.of[i].of_samples = ir::is_of_samples(s, Plan.arrays);
             }
         }
         return table;

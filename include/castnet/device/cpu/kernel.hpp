@@ -21,6 +21,7 @@ struct kernel {
     bool has_whole = false;     // if there is one (in constants, addresses are not compared)
     function keep = nullptr; // instead of `prepare` where its result is kept: only when parameters
                              // have changed
+    bool of_samples = true;  // the launch; else its context has one
 
     // The functions that one form of launch needs: the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
@@ -62,11 +63,12 @@ template <class T, class After>
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {
             if (auto const f = kernels[i].*part) {
-                int const w = launches[i].window;
-                if (part == &kernel<T>::run && w >= 0 && t.windows[w].images > 1) {
-                    context<T> each_image = with;
-                    each_image.samples *= t.windows[w].images;
-                    f(launches[i], t, each_image);
+                int const w = part == &kernel<T>::run ? launches[i].window : -1,
+                          images = w < 0 ? 1 : t.windows[w].images;
+                if (images > 1 || !kernels[i].of_samples) {
+                    context<T> mine = with;
+                    mine.samples = images * (kernels[i].of_samples ? with.samples : 1);
+                    f(launches[i], t, mine);
                 } else {
                     f(launches[i], t, with);
                 }

@@ -44,7 +44,8 @@ constexpr bool is_small(Plan const& p) {
             continue;
         }
         bool const product = is_matmul(s.kind);
-        if (is_fused(s) == product || s.space.count() > row || s.space.pixels > 1) {
+        if (is_fused(s) == product || s.space.count() > row || s.space.pixels > 1 ||
+            (product && !is_of_samples(s, p.arrays))) {
             return false;
         }
         if (s.kind == op::reduce && !s.space.sample) {

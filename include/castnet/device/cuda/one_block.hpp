@@ -148,11 +148,12 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
     array_ref const arrays[] = {A...};
     window const w = W;
     tables const t{arrays, scalars, &w};
+    constexpr array_ref of[] = {A...};
     if constexpr (!is_matmul(S.kind)) {
-        run_kernel<S.kind, Code>(s, t, c);
+        run_kernel<S.kind, Code>(s, t, ir::context_of(s, arrays, c));
     } else {
-        constexpr array_ref of[] = {A...};
-        constexpr product_shape shape = block_product_of(S, of, Samples);
+        constexpr product_shape shape =
+            block_product_of(S, of, ir::is_of_samples(S, of) ? Samples : 1);
         auto const multiply = [&](auto const& end) {
             using end_type = std::remove_cvref_t<decltype(end)>;
             c.launch({1, block_threads, 1}, block_product_body<shape, T, T, T, T, end_type>{

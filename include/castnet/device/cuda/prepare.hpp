@@ -3,12 +3,13 @@
 
 #include <castnet/device/cuda/conv.hpp>
 #include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/launches.hpp>
 
 namespace castnet::cuda {
 
 // Those of one of the plan's devices.
 template <auto const& Plan, class T>
-void choose_algorithms(context<T> const& c, int device = 0) {
+void choose_algorithms(context<T> const& of_plan, int device = 0) {
     launch_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
     for (stage const& g : Plan.stages) {
         for (int i = g.first; i < g.last && g.device == device; ++i) {
@@ -16,6 +17,7 @@ void choose_algorithms(context<T> const& c, int device = 0) {
             if (is_small_weight(s, t)) {
                 continue; // castnet's
             }
+            context<T> const c = ir::context_of(s, Plan.arrays, of_plan);
             if (is_matmul(s.kind)) {
                 c.library->prepare(product_of(s, t, c));
             } else if (s.kind == op::batch_matmul) {

@@ -74,8 +74,7 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
         cost.bytes += static_cast<double>(r.size.count()) * (r.size.sample ? samples : 1) *
                       static_cast<double>(each);
     }
-    bool const shared = s.program >= 0 && !s.space.sample;
-    double const flops = static_cast<double>(s.flops) * (shared ? 1 : samples);
+    double const flops = static_cast<double>(s.flops) * (is_of_samples(s, p.arrays) ? samples : 1);
     (s.kind == op::map || s.kind == op::reduce ? cost.other_flops : cost.product_flops) += flops;
     cost.kernels = kernels_of(s);
     return cost;

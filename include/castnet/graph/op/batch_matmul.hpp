@@ -36,8 +36,9 @@ inline constexpr bool same_leading_axes =
 // c = a b, with matrices that lie as the form says.
 template <Shape Result, class A, class B>
 constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form const& form) {
-    return emit_operation<op::batch_matmul, Result>(*a.g, form.packed(),
-                                                    {sample_id(a), sample_id(b)});
+    bool const of_samples = any_of_samples(a, b);
+    return emit_operation<op::batch_matmul, Result>(
+        *a.g, form.packed(), {array_id(a, of_samples), array_id(b, of_samples)});
 }
 
 } // namespace detail

@@ -1,0 +1,159 @@
+// Values that depend on parameters alone: computed once for all samples. Each gradient beside
+// finite differences.
+#include <castnet/nn/activations.hpp>
+#include <castnet/nn/along_axis.hpp>
+#include <castnet/nn/initializers.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/reshape.hpp>
+#include <castnet/nn/tensor_functions.hpp>
+
+#include "harness.hpp"
+
+namespace cn = castnet;
+using check::against_finite_differences, check::run_of, cn::shape;
+
+namespace {
+
+template <class S>
+constexpr auto table(auto x, char const* name = "table") {
+    return cn::new_parameter<S>(*x.g, name, {.start = cn::ones});
+}
+
+// x (5, 6) and a function of a parameter (5, 6), which are one row's and have the same shape.
+template <auto F>
+struct beside {
+    constexpr auto operator()(auto x) const {
+        auto const made = F(table<shape<5, 6>>(x));
+        return cn::sum(cn::sin(x)) * made;
+    }
+};
+
+constexpr auto parts = [](auto p) {
+    return cn::slice<0, 1, 4>(p) * cn::slice<0, 2, 5>(p) + cn::slice<0, 0, 5, 2>(p);
+};
+constexpr auto channels = [](auto p) {
+    return cn::slice_channels<1, 3>(p) * cn::slice<1, 0, 6, 2>(p);
+};
+constexpr auto halves = [](auto p) {
+    auto const [left, right] = cn::split<1, 2>(cn::sin(p));
+    return cn::concatenate<0>(right, left * left);
+};
+constexpr auto joins = [](auto p) {
+    return cn::concat(cn::stack<1>(p, cn::square(p)), cn::stack<1>(p + 1, p)) *
+           cn::concatenate<2>(cn::stack<1>(p, p), cn::stack<1>(p, cn::exp(p)));
+};
+constexpr auto moved = [](auto p) {
+    return cn::roll<0>(cn::reverse<1>(p), 2) *
+           cn::pad<1, 1, 0>(cn::take<1>(p, std::array{5, 0, 1, 1, 2}));
+};
+constexpr auto turned = [](auto p) { return cn::matmul(cn::transpose(cn::tanh(p)), p); };
+constexpr auto turned_factor = [](auto p) { return cn::matmul_transposed(p, cn::sin(p)); };
+constexpr auto reduced = [](auto p) {
+    return cn::sum<1>(p * p, cn::keepdims) + cn::mean<0>(p) * cn::max<0>(p, cn::keepdims) +
+           cn::logsumexp<1>(p, cn::keepdims) - cn::norm<1>(p, cn::keepdims);
+};
+constexpr auto unit_rows = [](auto p) { return p / cn::norm<1>(p, cn::keepdims); };
+constexpr auto softmax_of_columns = [](auto p) {
+    return cn::transpose(cn::softmax(cn::transpose(p)));
+};
+constexpr auto sums_so_far = [](auto p) { return cn::cumsum(p * p); };
+constexpr auto repeats = [](auto p) {
+    return cn::tile<1, 2>(p) * cn::repeat_interleave<1, 2>(cn::sin(p));
+};
+constexpr auto products = [](auto p) { return p * cn::prod<1>(p, cn::keepdims) * cn::trace(p); };
+constexpr auto of_middle_axis = [](auto p) {
+    auto const cube = cn::reshaped(p, cn::row_major_shape<5, 2, 3>{});
+    auto const sums = cn::sum<1>(cube * cube) + cn::max<0, 1>(cube) +
+                      cn::transpose(cn::sum<2>(cn::permute<2, 0, 1>(cube)));
+    return cn::concat(sums, sums);
+};
+constexpr auto of_image = [](auto p) {
+    auto const image = cn::reshaped(p, shape<5, 2, 3>{});
+    auto const factor = cn::mean<1, 2>(cn::permute<0, 2, 1>(image));
+    return p * cn::reshaped(factor, shape<5, 1>{}) +
+           cn::reshaped(cn::sum<0>(cn::square(image)), shape<6>{});
+};
+constexpr auto on_constants = [](auto p) { // of which nothing is a parameter
+    auto const numbers = cn::channel_index<shape<6>>(*p.g);
+    return p * cn::reverse<0>(numbers) + cn::cumsum(numbers);
+};
+
+// Operands of samples beside such as are shared.
+constexpr auto mixed = [](auto x) {
+    auto const p = table<shape<5, 6>>(x);
+    auto const shared = cn::slice<0, 1, 4>(p);
+    return cn::matmul(cn::concatenate<0>(shared, x), cn::transpose(cn::reverse<0>(p)));
+};
+
+// A dense layer by the product of two thin matrices.
+constexpr auto low_rank = [](auto x) {
+    auto const a = table<shape<5, 2>>(x, "a");
+    auto const b = table<shape<2, 6>>(x, "b");
+    return cn::times_rows(x, cn::matmul(a, b));
+};
+// The cosine of each row and each of the prototypes.
+constexpr auto cosines = [](auto x) {
+    return cn::times_rows(unit_rows(x), unit_rows(table<shape<3, 6>>(x)));
+};
+// Squared distances of rows and entries of a codebook.
+constexpr auto distances = [](auto x) {
+    auto const codes = table<shape<4, 6>>(x);
+    return cn::sum<1>(x * x, cn::keepdims) + cn::sum<1>(codes * codes) -
+           2 * cn::times_rows(x, codes);
+};
+
+// What nodes of a function of a parameter alone have a value for each sample: sources, and what is
+// made of samples.
+template <auto F>
+constexpr int made_for_samples() {
+    cn::ir::graph g{true};
+    auto const p = table<shape<5, 6>>(cn::symbol<shape<>>{&g, -1});
+    int const first = g.nodes.size();
+    void(F(p));
+    int count = 0;
+    for (int i = first; i < g.nodes.size(); ++i) {
+        count += g.nodes[i].size.sample;
+    }
+    return count;
+}
+
+template <auto F>
+void check_shared() {
+    static_assert(made_for_samples<F>() == 0);
+    against_finite_differences(run_of<beside<F>{}, shape<5, 6>, true, 2>());
+    against_finite_differences(run_of<beside<F>{}, shape<5, 6>, true, 1>());
+}
+
+} // namespace
+
+TEST_CASE("slices and joins of parameters are computed once for all samples") {
+    check_shared<parts>();
+    check_shared<channels>();
+    check_shared<halves>();
+    check_shared<joins>();
+    check_shared<moved>();
+}
+
+TEST_CASE("products, transposition and repetition of parameters, too") {
+    check_shared<turned>();
+    check_shared<turned_factor>();
+    check_shared<sums_so_far>();
+    check_shared<repeats>();
+}
+
+TEST_CASE("and reductions of parameters along axes") {
+    check_shared<reduced>();
+    check_shared<unit_rows>();
+    check_shared<softmax_of_columns>();
+    check_shared<products>();
+    check_shared<of_middle_axis>();
+    check_shared<of_image>();
+    check_shared<on_constants>();
+}
+
+TEST_CASE("what samples share is an operand beside what they have") {
+    against_finite_differences(run_of<mixed, shape<2, 6>, true, 3>());
+    against_finite_differences(run_of<low_rank, shape<3, 6>, true, 3>());
+    against_finite_differences(run_of<cosines, shape<2, 6>, true, 3>());
+    against_finite_differences(run_of<distances, shape<2, 6>, true, 3>());
+}
