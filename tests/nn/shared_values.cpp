@@ -85,6 +85,16 @@ constexpr auto mixed = [](auto x) {
     return cn::matmul(cn::concatenate<0>(shared, x), cn::transpose(cn::reverse<0>(p)));
 };
 
+// Weights of which nothing needs another order.
+constexpr auto weights = [](auto x) {
+    auto const p = cn::sin(table<shape<6, 6>>(x));
+    return cn::matmul(cn::matmul_transposed(x, p), cn::square(p)) * 0.3;
+};
+constexpr auto weights_of_vector = [](auto x) {
+    auto const b = cn::exp(table<shape<4, 3>>(x, "b"));
+    return cn::matmul(b, cn::matmul(x, table<shape<6, 3>>(x)));
+};
+
 // A dense layer by the product of two thin matrices.
 constexpr auto low_rank = [](auto x) {
     auto const a = table<shape<5, 2>>(x, "a");
@@ -153,6 +163,9 @@ TEST_CASE("and reductions of parameters along axes") {
 
 TEST_CASE("what samples share is an operand beside what they have") {
     against_finite_differences(run_of<mixed, shape<2, 6>, true, 3>());
+    against_finite_differences(run_of<weights, shape<2, 6>, true, 3>(), 1e-6);
+    against_finite_differences(run_of<weights, shape<1, 6>, true, 1>(), 1e-6);
+    against_finite_differences(run_of<weights_of_vector, shape<6>, true, 3>(), 1e-6);
     against_finite_differences(run_of<low_rank, shape<3, 6>, true, 3>());
     against_finite_differences(run_of<cosines, shape<2, 6>, true, 3>());
     against_finite_differences(run_of<distances, shape<2, 6>, true, 3>());

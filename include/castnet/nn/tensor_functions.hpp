@@ -46,10 +46,16 @@ constexpr symbol<shape<N>> matmul(symbol<shape<M>> a, symbol<shape<M, N>> b) {
             return detail::matmul<shape<N>>(a, b);
         }
     }
+    if (detail::is_weight_of(a, b)) {
+        return detail::times_weight<op::matmul, shape<N>>(a, b);
+    }
     return reshaped(matmul(reshaped(a, shape<1, M>{}), b), shape<N>{});
 }
 template <size_t M, size_t N>
 constexpr symbol<shape<M>> matmul(symbol<shape<M, N>> a, symbol<shape<N>> b) {
+    if (detail::is_weight_of(b, a)) {
+        return detail::times_weight<op::matmul_data, shape<M>>(b, a);
+    }
     return reshaped(matmul(a, reshaped(b, shape<N, 1>{})), shape<M>{});
 }
 

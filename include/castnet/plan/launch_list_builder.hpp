@@ -99,7 +99,8 @@ private:
         bool read = false; // parameters are
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
-                read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
+                read = read || (group_[i] >= 0 &&
+                                nodes_[base_of(nodes_[i].in[k], nodes_)].kind == op::parameter);
             }
         }
         constexpr int devices = device_count<Device>;

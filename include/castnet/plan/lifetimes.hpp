@@ -55,7 +55,7 @@ struct value_lifetimes {
                         saved[id] = saved[id] || (repeat[id] >= 0 && back);
                     }
                     last[id] = last[id] < until ? until : last[id];
-                    if (use->is_bf16 && nodes[use->node].kind == op::parameter) {
+                    if (use->is_bf16 && nodes[id].kind == op::parameter) {
                         last_copied = i;
                     }
                 }

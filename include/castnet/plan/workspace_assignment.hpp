@@ -42,7 +42,7 @@ public:
 private:
     constexpr array_ref ref(array_use const& use) const {
         return use.node < 0 ? copy_.whole(use)
-               : use.is_bf16 && nodes_[use.node].kind == op::parameter
+               : use.is_bf16 && nodes_[lives_.base[use.node]].kind == op::parameter
                    ? copy_.of(buffers_.ref(use.node), nodes_[use.node].device)
                    : buffers_.ref(use.node);
     }

@@ -33,9 +33,26 @@ inline constexpr bool same_leading_axes =
     has_matrices<A> && has_matrices<B> &&
     std::is_same_v<with_matrix<A, 1, 1>, with_matrix<B, 1, 1>>;
 
+// Whether all samples share the right factor of a product, but not the left one: it is a weight,
+// with a row of memory for each feature.
+template <class A, class B>
+constexpr bool is_weight_of(symbol<A> a, symbol<B> b) {
+    return any_of_samples(a) && !any_of_samples(b);
+}
+// The product of a's last axis and such a weight, or the transposed one.
+template <op K, Shape Result, class A, class B>
+constexpr symbol<Result> times_weight(symbol<A> a, symbol<B> b) {
+    static_assert(K == op::matmul || K == op::matmul_data);
+    return emit_operation<K, Result>(*a.g, -1, {sample_id(a), array_id(b)});
+}
+
 // c = a b, with matrices that lie as the form says.
 template <Shape Result, class A, class B>
 constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form const& form) {
+    if (is_weight_of(a, b) && form.batch == 1 && !form.transposed_a) {
+        return form.transposed_b ? times_weight<op::matmul_data, Result>(a, b)
+                                 : times_weight<op::matmul, Result>(a, b);
+    }
     bool const of_samples = any_of_samples(a, b);
     return emit_operation<op::batch_matmul, Result>(
         *a.g, form.packed(), {array_id(a, of_samples), array_id(b, of_samples)});
