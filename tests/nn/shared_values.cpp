@@ -10,7 +10,8 @@
 #include "harness.hpp"
 
 namespace cn = castnet;
-using check::against_finite_differences, check::run_of, cn::shape;
+using check::against_finite_differences, check::layer_run, check::random_values, check::run_of,
+    check::values, cn::shape;
 
 namespace {
 
@@ -78,6 +79,39 @@ constexpr auto on_constants = [](auto p) { // of which nothing is a parameter
     return p * cn::reverse<0>(numbers) + cn::cumsum(numbers);
 };
 
+// The table (13 * 13, heads) of Swin's attention in windows of 7 x 7, at each pair of places, but
+// smaller.
+template <std::size_t Window>
+constexpr auto pairs_of_places = [] {
+    constexpr std::size_t places = Window * Window;
+    std::array<int, places * places> ids{};
+    for (std::size_t i = 0; i < places; ++i) {
+        for (std::size_t k = 0; k < places; ++k) {
+            std::size_t const down = i / Window + Window - 1 - k / Window,
+                              across = i % Window + Window - 1 - k % Window;
+            ids[i * places + k] = int(down * (2 * Window - 1) + across);
+        }
+    }
+    return ids;
+}();
+constexpr auto relative_places = [](auto x) {
+    auto const bias = table<shape<25, 2>>(x);
+    auto const rows = cn::take<0>(bias, pairs_of_places<3>);
+    return x + cn::transpose(rows);
+};
+// Along other axes than the first.
+constexpr auto in_lattice = [](auto p) {
+    constexpr std::array ids{4, 2, 0, 5, 3, 1, 3, 1, 4, 2, 4, 2, 0, 5, 3, 1, 3, 1, 4, 2};
+    constexpr std::array even{0, 3, 1, 4, 2, 5, 0, 3, 1, 4, 2, 5};
+    constexpr std::array descending{5, 3, 1, 4, 2, 0, 5, 3, 1, 4, 2, 0};
+    static_assert(cn::detail::lattice_of(ids.data(), ids.size()).axes == 0);
+    static_assert(cn::detail::lattice_of(even.data(), even.size()).axes == 3);
+    static_assert(cn::detail::lattice_of(descending.data(), descending.size()).axes == 3);
+    auto const pairs = cn::take<1>(cn::stack<2>(p, cn::sin(p)), descending);
+    return p * cn::mean<1>(cn::take<1>(p, even) * cn::take<1>(p, descending), cn::keepdims) +
+           cn::reshaped(cn::sum<1, 2>(pairs * pairs), shape<5, 1>{});
+};
+
 // Operands of samples beside such as are shared.
 constexpr auto mixed = [](auto x) {
     auto const p = table<shape<5, 6>>(x);
@@ -142,6 +176,24 @@ TEST_CASE("slices and joins of parameters are computed once for all samples") {
     check_shared<halves>();
     check_shared<joins>();
     check_shared<moved>();
+}
+
+TEST_CASE("positions of parameters in a lattice are gathered") {
+    check_shared<in_lattice>();
+    against_finite_differences(run_of<relative_places, shape<2, 81>, true, 2>());
+    against_finite_differences(run_of<relative_places, shape<2, 81>, true, 1>());
+    constexpr auto const& ids = pairs_of_places<7>;
+    constexpr auto lattice = cn::detail::lattice_of(ids.data(), ids.size());
+    static_assert(lattice.axes == 4 && lattice.stride[1] == -13 && lattice.extent[3] == 7);
+    layer_run r = run_of<relative_places, shape<2, 81>, true, 2>();
+    r.set_input(values(324, 0.0));
+    values const bias = random_values(50, 1);
+    r.set("0.table", bias);
+    r.run();
+    for (std::size_t i = 0; i < 324; ++i) {
+        auto const id = std::size_t(pairs_of_places<3>[i % 81]);
+        CHECK(r.output()[i] == bias[id * 2 + i % 162 / 81]);
+    }
 }
 
 TEST_CASE("products, transposition and repetition of parameters, too") {

@@ -5,6 +5,8 @@
 
 #include <castnet/core/pad.hpp>
 #include <castnet/graph/op/rearrange.hpp>
+#include <castnet/graph/op/transpose.hpp>
+#include <castnet/graph/position_lattice.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/tensor/mistakes.hpp>
 
@@ -307,6 +309,37 @@ constexpr auto joined_runs(symbol<S> x, run_of_positions const* runs, int count)
     return symbol<result>{&g, seen_as_shape<result>(g, together)};
 }
 
+// Of matrices of such groups, (rows x columns), rows become columns.
+constexpr int exchanged(ir::graph& g, int id, int rows, int columns, int together) {
+    ir::extents const size{g.nodes[id].size.sample, columns, rows * together};
+    if (rows == 1 || columns == 1) {
+        return seen_as(g, id, size);
+    }
+    ir::node n;
+    n.kind = op::transpose;
+    n.attribute = g.add_window(exchange(rows, columns, together));
+    n.size = size;
+    n.in[n.operands++] = id;
+    return g.push(n);
+}
+
+// The positions of such a lattice, Count in all, of what all samples share.
+template <size_t Axis, size_t Count, class S>
+constexpr auto gathered(symbol<S> x, position_lattice const& positions) {
+    using rows = rows_along<S, Axis>;
+    constexpr int inner = static_cast<int>(rows::inner), count = static_cast<int>(Count);
+    ir::graph& g = *x.g;
+    ir::node n;
+    n.kind = op::gather_rows;
+    n.size = {false, count, rows::rows * inner};
+    n.operands = 2;
+    n.in[0] = exchanged(g, array_id(x), rows::rows, static_cast<int>(S::extent[Axis]), inner);
+    n.in[1] = places_in(positions, channel_index<shape<Count>>(g)).id;
+    int const all = exchanged(g, g.push(n), count, rows::rows, inner);
+    using result = resized<S, Axis, Count>;
+    return symbol<result>{&g, seen_as_shape<result>(g, all)};
+}
+
 } // namespace detail
 
 // Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
@@ -330,7 +363,9 @@ constexpr symbol<S> roll(symbol<S> x, std::ptrdiff_t shift) {
 
 // The positions of an axis that `ids` names, which are the same for all samples:
 // take<0>(x, std::array{2, 0, 2}), as numpy.take. Each run of neighbours is a slice, so they have
-// 256 runs at most. (gather_rows takes ids of each sample.)
+// 256 runs at most; but of a parameter and what is computed of parameters, many are gathered if
+// they lie in a lattice, first + a i + b j + … with i < I, j < J, …: those at which Swin's
+// attention reads its table of relative places. (gather_rows takes ids of each sample.)
 template <size_t Axis, Shape S, std::integral Id, size_t Count>
 constexpr auto take(symbol<S> x, std::array<Id, Count> const& ids) {
     static_assert(tensor_has_axis<S, Axis>,
@@ -347,6 +382,11 @@ constexpr auto take(symbol<S> x, std::array<Id, Count> const& ids) {
                 runs[++last] = {place, place};
             }
             ++runs[last].end;
+        }
+        if (last >= ir::max_operands && !detail::any_of_samples(x)) {
+            if (auto const lattice = detail::lattice_of(ids.data(), Count); lattice.axes > 0) {
+                return detail::gathered<Axis, Count>(x, lattice);
+            }
         }
         constexpr int most = 256;
         x.g->expect(last < most, mistake::too_many_runs);

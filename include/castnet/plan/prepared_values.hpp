@@ -12,10 +12,11 @@ namespace castnet::ir {
 template <class Device>
 concept PreparingDevice = requires { requires Device::prepares; };
 
-// Per node: 1 for parameters and what is computed of them, and of constants, alone. (In a repeated
-// block a node has such a value for each repetition; what one repetition passes to the next is
-// none.)
+// Per node: 1 for parameters and what is computed of them, and of constants, alone, with what is
+// computed of constants for that. (In a repeated block a node has such a value for each repetition;
+// what one repetition passes to the next is none.)
 constexpr list<char> prepared_values(graph_view const& g) {
+    constexpr char constant = 2;
     list<char> prepared = list<char>::filled(g.node_count, 0);
     char* const is = prepared.data();
     for (int i = 0; i < g.node_count; ++i) {
@@ -23,17 +24,24 @@ constexpr list<char> prepared_values(graph_view const& g) {
         if (n.size.sample || n.loop >= 0 || n.kind == op::carry || n.kind == op::repeated) {
             continue;
         }
-        is[i] = n.kind == op::parameter ? 1 : 0;
-        bool all = true;
+        bool const source = n.kind == op::constant || n.kind == op::index;
+        bool any = n.kind == op::parameter, all = any || source || n.operands > 0;
         for (int k = 0; k < n.operands; ++k) {
-            int const from = n.in[k];
-            if (from < 0 || g.nodes[from].kind == op::constant) {
-                continue;
+            if (int const from = n.in[k]; from >= 0) {
+                all = all && is[from] != 0;
+                any = any || is[from] == 1;
             }
-            all = all && is[from] != 0;
-            is[i] = 1;
         }
-        is[i] = is[i] != 0 && all ? 1 : 0;
+        is[i] = !all ? 0 : any ? 1 : constant;
+    }
+    for (int i = g.node_count - 1; i >= 0; --i) { // the readers of a node come before it
+        node const& n = g.nodes[i];
+        for (int k = 0; is[i] == 1 && k < n.operands; ++k) {
+            if (int const from = n.in[k]; from >= 0 && g.nodes[from].operands > 0) {
+                is[from] = 1;
+            }
+        }
+        is[i] = is[i] == 1 ? 1 : 0;
     }
     return prepared;
 }
