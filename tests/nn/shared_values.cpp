@@ -2,10 +2,12 @@
 // finite differences.
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/along_axis.hpp>
+#include <castnet/nn/dense.hpp>
 #include <castnet/nn/initializers.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/tensor_functions.hpp>
+#include <castnet/nn/tied_dense.hpp>
 
 #include "harness.hpp"
 
@@ -129,6 +131,17 @@ constexpr auto weights_of_vector = [](auto x) {
     return cn::matmul(b, cn::matmul(x, table<shape<6, 3>>(x)));
 };
 
+// Layers of parameters, with the bias in the product and alone.
+constexpr auto layers = [](auto p) {
+    auto const hidden = p | cn::dense<7> | cn::relu | cn::dense<6>;
+    return hidden + cn::times_rows(cn::sin(p), cn::slice<0, 0, 1>(p)) * (p | cn::tied_dense<6>);
+};
+constexpr auto hypernetwork = [](auto x) {
+    auto const code = table<shape<4>>(x, "code");
+    auto const weight = code | cn::dense<9> | cn::tanh | cn::dense<36>;
+    return cn::matmul(x, cn::reshaped(weight, shape<6, 6>{})) + (cn::sin(code) | cn::dense<6>);
+};
+
 // A dense layer by the product of two thin matrices.
 constexpr auto low_rank = [](auto x) {
     auto const a = table<shape<5, 2>>(x, "a");
@@ -203,6 +216,10 @@ TEST_CASE("products, transposition and repetition of parameters, too") {
     check_shared<repeats>();
 }
 
+TEST_CASE("layers of parameters, too") {
+    check_shared<layers>();
+}
+
 TEST_CASE("and reductions of parameters along axes") {
     check_shared<reduced>();
     check_shared<unit_rows>();
@@ -218,6 +235,7 @@ TEST_CASE("what samples share is an operand beside what they have") {
     against_finite_differences(run_of<weights, shape<2, 6>, true, 3>(), 1e-6);
     against_finite_differences(run_of<weights, shape<1, 6>, true, 1>(), 1e-6);
     against_finite_differences(run_of<weights_of_vector, shape<6>, true, 3>(), 1e-6);
+    against_finite_differences(run_of<hypernetwork, shape<2, 6>, true, 3>());
     against_finite_differences(run_of<low_rank, shape<3, 6>, true, 3>());
     against_finite_differences(run_of<cosines, shape<2, 6>, true, 3>());
     against_finite_differences(run_of<distances, shape<2, 6>, true, 3>());

@@ -77,9 +77,19 @@ struct cosine_layer {
     }
 };
 
+// Layers of a parameter.
+struct codes_layer {
+    static constexpr char const* name = "codes";
+    constexpr auto operator()(auto x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"codes"}};
+        return x + (table<shape<length, 40>>(x, "table") | cn::dense<130> | cn::gelu |
+                    cn::layer_norm | cn::dense<width>);
+    }
+};
+
 template <auto... Blocks>
 using network = cn::sequential<cn::input<length, width>, place_layer{}, Blocks..., loop_layer{},
-                               cosine_layer{}>;
+                               cn::named<"end", cosine_layer{}>>;
 using repeated = network<cn::repeat<3, block>>;
 using written = network<block, block, block>;
 
@@ -131,6 +141,9 @@ TEST_CASE("batches and replicas share what samples share") {
 
 TEST_CASE("predictions follow the parameters") {
     cn::model<repeated, policy, cn::batch<8>> model{cn::seed{3}};
+#ifndef CASTNET_TEST_DEVICE
+    CHECK(model.prepared_bytes > 0);
+#endif
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 0.3});
     auto const data = samples();
     for (int i = 0; i < 3; ++i) {
@@ -138,6 +151,7 @@ TEST_CASE("predictions follow the parameters") {
         training.step(data, std::vector<std::size_t>{0, 1, 2, 3, 4});
         auto const after = model.predict(data);
         CHECK(after != before);
+        CHECK(check::largest_difference(cn::output_of<"end">(model, data), after) < 1e-12);
         cn::model<repeated, policy, cn::batch<1>> other{cn::seed{5}};
         cn::copy_parameters(model, other);
         CHECK(check::largest_difference(other.predict(data), after) < 1e-12);

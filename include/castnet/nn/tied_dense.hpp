@@ -31,7 +31,7 @@ struct tied_dense_layer {
             auto const weight = new_parameter<shape<channels_of<S>, Features>>(
                 g, "weight", {role::dense_weight, glorot_uniform});
             auto const y = detail::emit_operation<op::matmul_data, result>(
-                g, -1, {detail::sample_id(x), weight.id});
+                g, -1, {detail::array_id(x), weight.id});
             auto const ordered = from_order_of(weight, y);
             return has_bias ? ordered + new_parameter<shape<Features>>(g, "tied_bias",
                                                                        {role::vector, zeros})

@@ -147,10 +147,9 @@ struct cpu_device {
             ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int) {
                 context mine = c;
                 mine.repetition = repetition;
+                keep_weights<Plan>(g, mine);
                 if (Plan.launches[g.first].once) {
                     run_stage<Plan>(g, mine, ir::ignore_launches{});
-                } else {
-                    keep_weights<Plan>(g, mine);
                 }
             });
         }

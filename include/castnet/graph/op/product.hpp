@@ -16,7 +16,7 @@ template <class Result, class S, class Weight>
 constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
     ir::graph& g = *x.g;
     if (is_parameter(g, weight.id, role::dense_weight)) {
-        return emit_operation<op::matmul, Result>(g, -1, {sample_id(x), weight.id});
+        return emit_operation<op::matmul, Result>(g, -1, {array_id(x), weight.id});
     }
     if constexpr (matrices_agree<S, Weight>) { // both have the same number of rows and columns
         return batch_matmul<Result>(x, weight, {});

@@ -86,7 +86,7 @@ constexpr auto times_rows(symbol<S> x, symbol<shape<Rows, Columns>> table) {
     n.size = ir::extents_of(turned, false);
     n.in[n.operands++] = detail::value_id(table);
     return detail::emit_operation<op::matmul, with_channels<S, Rows>>(
-        g, -1, {detail::sample_id(x), g.push(n)});
+        g, -1, {detail::array_id(x), g.push(n)});
 }
 
 template <>
