@@ -49,6 +49,26 @@ struct tied { // its output has the weights of its input
 };
 using language = cn::network<tied{}, cn::input_ids<9, 6>>;
 
+struct of_parameters { // as factors of products: as they are, seen with other axes, computed
+    constexpr auto operator()(auto x) const {
+        auto& g = *x.g;
+        cn::parameter_options const start{.start = cn::random_normal(0.5F)};
+        auto const a = cn::new_parameter<cn::shape<8, 3>>(g, "a", start);
+        auto const b = cn::new_parameter<cn::shape<24>>(g, "b", start);
+        auto const c = cn::new_parameter<cn::shape<2, 12>>(g, "c", start);
+        auto const seen = cn::reshaped(b, cn::shape<3, 8>{});
+        auto const square = cn::matmul(a, seen); // (8, 8)
+        auto const rows = cn::reshaped(c, cn::row_major_shape<2, 3, 4>{});
+        auto const products = cn::matmul_transposed(rows, cn::reverse<0>(rows)); // (2, 3, 3)
+        auto const layers = (cn::concatenate<0>(cn::transpose(a), seen) | cn::dense<8>);
+        auto const y = cn::matmul(cn::matmul(x, square), cn::transpose(layers)); // (6)
+        auto const z = cn::matmul(y, cn::concatenate<0>(seen, cn::slice<0, 2, 5>(square)));
+        auto const w = cn::matmul(cn::matmul(cn::tanh(z), a), seen) + cn::times_rows(x, seen)[1];
+        return cn::tanh(w + cn::sum(products)) | cn::dense<3>;
+    }
+};
+using computed = cn::network<of_parameters{}, input<8>>;
+
 template <class Network, std::size_t Classes, class Shape>
 void check_step(char const* name, cn::seed seed, double tolerance) {
     CAPTURE(name);
@@ -80,6 +100,7 @@ TEST_CASE("a step's loss and gradients are those in double, but for roundings") 
     check_step<check::attending, 3, cn::shape<70, 4>>("attending", cn::seed{2}, 0.03);
     check_step<check::attending_by_eights, 3, cn::shape<70, 4>>("by eights", cn::seed{2}, 0.03);
     check_step<check::recurrent, 3, cn::shape<5, 6>>("recurrent", cn::seed{1}, 0.02);
+    check_step<computed, 3, cn::shape<8>>("computed", cn::seed{1}, 0.03);
     check_step<branches, 192, cn::shape<2, 8, 8>>("branches", cn::seed{5}, 0.01);
 }
 
