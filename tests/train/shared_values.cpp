@@ -28,7 +28,6 @@ constexpr auto table(auto x, char const* name) {
 
 // Times the product of two thin matrices, whose columns have the same length.
 struct thin_layer {
-    static constexpr char const* name = "thin";
     template <class S>
     constexpr auto operator()(cn::symbol<S> x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"thin"}};
@@ -43,7 +42,6 @@ constexpr auto block = cn::residual<thin, cn::tanh, thin>;
 
 // Places of the steps: parts of a table, from the last one on.
 struct place_layer {
-    static constexpr char const* name = "places";
     constexpr auto operator()(auto x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"places"}};
         auto const all = cn::cumsum(table<shape<length + 2, width / 2>>(x, "table"));
@@ -53,7 +51,6 @@ struct place_layer {
 };
 
 struct loop_layer {
-    static constexpr char const* name = "loop";
     constexpr auto operator()(auto x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"loop"}};
         auto const factor = table<shape<2, width>>(x, "factor");
@@ -67,7 +64,6 @@ struct loop_layer {
 
 // Cosines with the prototypes of three classes.
 struct cosine_layer {
-    static constexpr char const* name = "cosines";
     constexpr auto operator()(auto x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"cosines"}};
         auto const prototypes = table<shape<3, width>>(x, "prototypes");
@@ -79,7 +75,6 @@ struct cosine_layer {
 
 // Layers of a parameter.
 struct codes_layer {
-    static constexpr char const* name = "codes";
     constexpr auto operator()(auto x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"codes"}};
         return x + (table<shape<length, 40>>(x, "table") | cn::dense<130> | cn::gelu |
