@@ -87,9 +87,8 @@ constexpr int repeated_rows(ir::graph& g, int id, int rows, int width, int times
     ir::node n;
     n.kind = op::upsample;
     n.attribute = g.add_window({width, 1, rows, width, 1, rows * times, 1, times, 1, times});
-    bool const of_samples = g.nodes[id].size.sample;
-    n.size = {of_samples, rows * times, width};
-    n.in[n.operands++] = seen_as(g, id, {of_samples, rows, width});
+    n.size = {g.nodes[id].size.sample, rows * times, width};
+    n.in[n.operands++] = seen_as(g, id, {true, rows, width});
     return g.push(n);
 }
 
@@ -108,7 +107,7 @@ constexpr int repeated_among_pixels(ir::graph& g, symbol<S> x) {
             }
             outer *= all[i];
         }
-        return seen_as_shape<with_channels<Result, channels_of<S>>>(g, id);
+        return seen_as(g, id, ir::space_of<with_channels<Result, channels_of<S>>>);
     }
 }
 template <class Result, NumberOperand T>
@@ -126,7 +125,7 @@ constexpr symbol<Result> map_broadcast(ir::graph& g, X const&... x) {
         n.size = with_outer_axes<Result, Result>(outer, false);
         int const id = push_map(g, n, F, ir::own_function<F>(),
                                 {seen_with_outer_axes<Result>(g, x, outer)...});
-        return {&g, seen_as_shape<Result>(g, id)};
+        return {&g, seen_as(g, id, ir::space_of<Result>)};
     } else {
         n.size = ir::space_of<Result>;
         n.size.sample = false; // unless an operand has it

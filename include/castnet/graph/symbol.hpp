@@ -165,14 +165,16 @@ namespace detail {
 
 // The node of a tensor that an operation reads element by element. Weights have an order in memory
 // of their own (parameter::kind), so nothing but their product may read them.
-template <class S>
-constexpr int value_id(symbol<S> x) {
-    ir::graph& g = *x.g;
-    parameter const* const p = g.parameter_at(x.id);
+constexpr int value_node(ir::graph& g, int id) {
+    parameter const* const p = g.parameter_at(id);
     if (p && is_weight(p->kind)) {
         g.report(mistake::weight_as_value);
     }
-    return x.id;
+    return id;
+}
+template <class S>
+constexpr int value_id(symbol<S> x) {
+    return value_node(*x.g, x.id);
 }
 
 template <class S>

@@ -57,10 +57,7 @@ template <size_t Axis, class S>
 constexpr int seen_as_rows(symbol<S> x) {
     using rows = rows_along<S, Axis>;
     int const id = array_id(x);
-    bool const of_samples = any_of_samples(x);
-    return S::rank == 1
-               ? id
-               : seen_as(*x.g, id, {of_samples, rows::rows, static_cast<int>(rows::width)});
+    return S::rank == 1 ? id : seen_as(*x.g, id, {true, rows::rows, static_cast<int>(rows::width)});
 }
 
 // Operation K on these rows, whose attribute is a number of positions along the axis.
@@ -74,7 +71,7 @@ constexpr symbol<Result> on_rows(symbol<S> x, size_t positions) {
     n.size = {any_of_samples(x), rows::rows, static_cast<int>(Result::count) / rows::rows};
     n.in[n.operands++] = seen_as_rows<Axis>(x);
     int const id = g.push(n);
-    return {&g, S::rank == 1 ? id : seen_as_shape<Result>(g, id)};
+    return {&g, S::rank == 1 ? id : seen_as(g, id, ir::space_of<Result>)};
 }
 
 // Row by row, the elements of one tensor after those of the other.
@@ -82,9 +79,9 @@ template <size_t Rows, Shape Result, Shape... S>
 constexpr symbol<Result> join_rows(ir::graph& g, symbol<S>... x) {
     bool const of_samples = any_of_samples(x...);
     int tensors[] = {seen_as(g, array_id(x, of_samples),
-                             {of_samples, int(Rows), static_cast<int>(S::count / Rows)})...};
+                             {true, int(Rows), static_cast<int>(S::count / Rows)})...};
     int const all = joined<shape<Rows, 1>>(g, tensors, sizeof...(S));
-    return {&g, seen_as_shape<Result>(g, all)};
+    return {&g, seen_as(g, all, ir::space_of<Result>)};
 }
 
 } // namespace detail
@@ -112,17 +109,16 @@ constexpr auto spaced_slice(symbol<S> x) {
     constexpr op fitting = all > extent ? op::slice_gradient : op::slice;
     using rows = rows_along<S, Axis>;
     constexpr size_t groups = rows::rows * Count, inner = rows::inner;
-    bool const of_samples = any_of_samples(x);
     int id = array_id(x);
     if constexpr (all != extent) {
         id = on_rows<fitting, Axis, resized<S, Axis, all>>(x, start).id;
     }
     symbol<shape<groups, Step * inner>> const grouped{
-        x.g, seen_as(*x.g, id, {of_samples, int(groups), int(Step * inner)})};
+        x.g, seen_as(*x.g, id, {true, int(groups), int(Step * inner)})};
     auto const chosen =
         on_rows<op::slice, 1, shape<groups, inner>>(grouped, (Begin - start) * inner);
     using result = resized<S, Axis, Count>;
-    return symbol<result>{x.g, seen_as_shape<result>(*x.g, chosen.id)};
+    return symbol<result>{x.g, seen_as(*x.g, chosen.id, ir::space_of<result>)};
 }
 
 } // namespace detail
@@ -306,7 +302,7 @@ constexpr auto joined_runs(symbol<S> x, run_of_positions const* runs, int count)
         parts.push(g.push(n));
     }
     int const together = joined<shape<size_t(rows::rows), 1>>(g, parts.data(), count);
-    return symbol<result>{&g, seen_as_shape<result>(g, together)};
+    return symbol<result>{&g, seen_as(g, together, ir::space_of<result>)};
 }
 
 // Of matrices of such groups, (rows x columns), rows become columns.
@@ -337,7 +333,7 @@ constexpr auto gathered(symbol<S> x, position_lattice const& positions) {
     n.in[1] = places_in(positions, channel_index<shape<Count>>(g)).id;
     int const all = exchanged(g, g.push(n), count, rows::rows, inner);
     using result = resized<S, Axis, Count>;
-    return symbol<result>{&g, seen_as_shape<result>(g, all)};
+    return symbol<result>{&g, seen_as(g, all, ir::space_of<result>)};
 }
 
 } // namespace detail

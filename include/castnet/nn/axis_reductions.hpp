@@ -57,7 +57,7 @@ template <size_t... Axes, class S, class F>
 constexpr auto reduce_in_memory(symbol<S> x, F const& reduce) {
     return [&]<size_t... Pixel>(std::index_sequence<Pixel...>) {
         using lying = row_major_shape<S::extent[Pixel + 1]..., S::extent[0]>;
-        symbol<lying> const all{x.g, seen_as_shape<lying>(*x.g, array_id(x))};
+        symbol<lying> const all{x.g, seen_as(*x.g, array_id(x), ir::space_of<lying>)};
         auto const reduced =
             reduce(all, std::index_sequence<(Axes + sizeof...(Pixel)) % S::rank...>{});
         constexpr size_t rank = decltype(reduced)::shape_type::rank;
@@ -94,10 +94,10 @@ constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
             id = reduced_last(x, kept, some_axes<S, true, Axes...>()).id;
         }
         ir::graph& g = *x.g;
-        int const rows = seen_as(g, id, {of_samples, first ? count : rest, first ? rest : count});
+        int const rows = seen_as(g, id, {true, first ? count : rest, first ? rest : count});
         ir::extents const to{of_samples, first ? 1 : rest, first ? rest : 1};
         int const all = g.push(reduce_node(rows, kind, to, factor));
-        return symbol<result>{&g, seen_as_shape<result>(g, all)};
+        return symbol<result>{&g, seen_as(g, all, ir::space_of<result>)};
     }
 }
 

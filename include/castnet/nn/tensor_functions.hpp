@@ -46,15 +46,15 @@ constexpr symbol<shape<N>> matmul(symbol<shape<M>> a, symbol<shape<M, N>> b) {
             return detail::matmul<shape<N>>(a, b);
         }
     }
-    if (detail::is_weight_of(a, b)) {
-        return detail::times_weight<op::matmul, shape<N>>(a, b);
+    if (detail::is_weight_of(*a.g, a.id, b.id)) {
+        return detail::times_weight<shape<N>>(a, b, false);
     }
     return reshaped(matmul(reshaped(a, shape<1, M>{}), b), shape<N>{});
 }
 template <size_t M, size_t N>
 constexpr symbol<shape<M>> matmul(symbol<shape<M, N>> a, symbol<shape<N>> b) {
-    if (detail::is_weight_of(b, a)) {
-        return detail::times_weight<op::matmul_data, shape<M>>(b, a);
+    if (detail::is_weight_of(*a.g, b.id, a.id)) {
+        return detail::times_weight<shape<M>>(b, a, true);
     }
     return reshaped(matmul(a, reshaped(b, shape<N, 1>{})), shape<M>{});
 }

@@ -35,25 +35,27 @@ inline constexpr bool same_leading_axes =
 
 // Whether all samples share the right factor of a product, but not the left one: it is a weight,
 // with a row of memory for each feature.
-template <class A, class B>
-constexpr bool is_weight_of(symbol<A> a, symbol<B> b) {
-    return any_of_samples(a) && !any_of_samples(b);
+constexpr bool is_weight_of(ir::graph const& g, int left, int right) {
+    return g.nodes[left].size.sample && !g.nodes[right].size.sample;
 }
 // The product of a's last axis and such a weight, or the transposed one.
-template <op K, Shape Result, class A, class B>
-constexpr symbol<Result> times_weight(symbol<A> a, symbol<B> b) {
-    static_assert(K == op::matmul || K == op::matmul_data);
-    return emit_operation<K, Result>(*a.g, -1, {sample_id(a), array_id(b)});
+template <Shape Result, class A, class B>
+constexpr symbol<Result> times_weight(symbol<A> a, symbol<B> b, bool transposed) {
+    ir::node n = ir::graph::shaped<Result>(transposed ? op::matmul_data : op::matmul, true);
+    n.operands = 2;
+    n.in[0] = array_id(a);
+    n.in[1] = array_id(b);
+    return emit<Result>(*a.g, n);
 }
 
 // c = a b, with matrices that lie as the form says.
 template <Shape Result, class A, class B>
 constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form const& form) {
-    if (is_weight_of(a, b) && form.batch == 1 && !form.transposed_a) {
-        return form.transposed_b ? times_weight<op::matmul_data, Result>(a, b)
-                                 : times_weight<op::matmul, Result>(a, b);
+    ir::graph const& g = *a.g;
+    if (is_weight_of(g, a.id, b.id) && form.batch == 1 && !form.transposed_a) {
+        return times_weight<Result>(a, b, form.transposed_b);
     }
-    bool const of_samples = any_of_samples(a, b);
+    bool const of_samples = g.nodes[a.id].size.sample || g.nodes[b.id].size.sample;
     return emit_operation<op::batch_matmul, Result>(
         *a.g, form.packed(), {array_id(a, of_samples), array_id(b, of_samples)});
 }
