@@ -16,7 +16,7 @@ concept PreparingDevice = requires { requires Device::prepares; };
 // computed of constants for that. (In a repeated block a node has such a value for each repetition;
 // what one repetition passes to the next is none.)
 constexpr list<char> prepared_values(graph_view const& g) {
-    constexpr char constant = 2;
+    constexpr char none = 0, of_parameters = 1, of_constants = 2;
     list<char> prepared = list<char>::filled(g.node_count, 0);
     char* const is = prepared.data();
     for (int i = 0; i < g.node_count; ++i) {
@@ -28,20 +28,20 @@ constexpr list<char> prepared_values(graph_view const& g) {
         bool any = n.kind == op::parameter, all = any || source || n.operands > 0;
         for (int k = 0; k < n.operands; ++k) {
             if (int const from = n.in[k]; from >= 0) {
-                all = all && is[from] != 0;
-                any = any || is[from] == 1;
+                all = all && is[from] != none;
+                any = any || is[from] == of_parameters;
             }
         }
-        is[i] = !all ? 0 : any ? 1 : constant;
+        is[i] = !all ? none : any ? of_parameters : of_constants;
     }
     for (int i = g.node_count - 1; i >= 0; --i) { // the readers of a node come before it
         node const& n = g.nodes[i];
-        for (int k = 0; is[i] == 1 && k < n.operands; ++k) {
+        for (int k = 0; is[i] == of_parameters && k < n.operands; ++k) {
             if (int const from = n.in[k]; from >= 0 && g.nodes[from].operands > 0) {
-                is[from] = 1;
+                is[from] = of_parameters;
             }
         }
-        is[i] = is[i] == 1 ? 1 : 0;
+        is[i] = is[i] == of_parameters ? 1 : 0;
     }
     return prepared;
 }

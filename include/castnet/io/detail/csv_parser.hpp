@@ -80,6 +80,7 @@ public:
 private:
     [[gnu::noinline]] std::vector<std::string> names_of_row() const {
         std::vector<std::string> names;
+        names.reserve(row_.size());
         for (size_t i = 0; i < row_.size(); ++i) {
             names.push_back(options_.header ? unquoted(row_[i]) : std::to_string(i));
         }
