@@ -1,6 +1,8 @@
 // Settings of a reader of comma-separated values.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <string>

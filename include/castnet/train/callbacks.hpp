@@ -333,11 +333,11 @@ private:
 namespace detail {
 
 template <class F, class Report>
-struct function_takes { // a class, so that every compiler prints the types
+struct callback_function_takes { // a class, so that every compiler prints the types
     static_assert(std::is_invocable_v<F&, Report&>,
                   "castnet: cn::on_step_end takes a function of the report of a step, "
                   "[](cn::step_report& report) { report.stop = true; }, and cn::on_epoch_end of a "
-                  "cn::epoch_report&; see function_takes<given, report>");
+                  "cn::epoch_report&; see callback_function_takes<given, report>");
     static constexpr bool checked = true;
 };
 
@@ -346,13 +346,13 @@ struct function_takes { // a class, so that every compiler prints the types
 // A function of a step's or an epoch's report as a callback (Keras's LambdaCallback).
 template <class F>
 struct on_step_end {
-    static_assert(detail::function_takes<F, step_report>::checked);
+    static_assert(detail::callback_function_takes<F, step_report>::checked);
     F f;
     void end_step(step_report& report) { f(report); }
 };
 template <class F>
 struct on_epoch_end {
-    static_assert(detail::function_takes<F, epoch_report>::checked);
+    static_assert(detail::callback_function_takes<F, epoch_report>::checked);
     F f;
     void end_epoch(epoch_report& report) { f(report); }
 };
