@@ -449,7 +449,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
     std::lock_guard const lock{here().mutex};
-    bool const fails = here().calls.strikes();
+    bool const fails = here().calls.strikes() || here().reports_at_capture_end;
     auto const g = of(stream).captures;
     bool joined = true;
     --machine::captures;

@@ -87,6 +87,7 @@ struct no_faults_later {
     ~no_faults_later() {
         cn::comm::timeout() = timeout;
         machine::here().calls.clear();
+        machine::here().reports_at_capture_end = false;
         simulated_nccl::calls.clear();
         simulated_nccl::lost_rank = -1;
         simulated_nccl::lost_from = 0;
@@ -135,6 +136,17 @@ TEST_CASE("a capture ends before NCCL is aborted") {
     });
     CHECK(refused == "castnet: rank 0 of 1, step 2, sum over the batch 1: NCCL: simulated error");
     CHECK(count.aborted == before.aborted + 3);
+    CHECK(count.open == before.open);
+    CHECK(count.endless == before.endless);
+}
+
+TEST_CASE("no graph is left where the end of its capture reports an error") {
+    no_faults_later const all{0.5};
+    auto const before = count;
+    auto const said =
+        after_steps(2, 4, [](int i) { machine::here().reports_at_capture_end = i == 2; });
+    CHECK(said.find("cudaStreamEndCapture") != std::string::npos);
+    CHECK(count.aborted == before.aborted + 2);
     CHECK(count.open == before.open);
     CHECK(count.endless == before.endless);
 }

@@ -124,7 +124,8 @@ struct state {
     std::set<std::pair<int, int>> peers; // that do: the one whose work it is, and the other
     std::uint64_t peer_copies = 0,
                   waits = 0; // put on streams: copies between GPUs, and waits for events
-    double clock = 0;        // milliseconds; work that takes time advances it
+    bool reports_at_capture_end = false; // an error of earlier work, though there is a graph
+    double clock = 0;                    // milliseconds; work that takes time advances it
     std::uint64_t launches = 0, captured_nodes = 0;
     std::uint64_t launches_that_allocate = 0; // may wait for all GPUs
     fault calls;                              // of CUDA, and launches of kernels

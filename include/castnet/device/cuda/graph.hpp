@@ -18,20 +18,17 @@ public:
     template <class F>
     captured_graph(stream const& s, F const& enqueue) {
         CASTNET_CUDA(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeThreadLocal));
-        cudaGraph_t graph = nullptr;
+        capture made;
         try {
             enqueue();
         } catch (...) {
-            cudaStreamEndCapture(s.get(), &graph);
-            cudaGraphDestroy(graph);
+            cudaStreamEndCapture(s.get(), &made.graph);
             cudaGetLastError();
             throw;
         }
-        CASTNET_CUDA(cudaStreamEndCapture(s.get(), &graph));
+        CASTNET_CUDA(cudaStreamEndCapture(s.get(), &made.graph));
         cudaGraphExec_t executable = nullptr;
-        cudaError_t const status = cudaGraphInstantiate(&executable, graph, 0);
-        cudaGraphDestroy(graph);
-        CASTNET_CUDA(status);
+        CASTNET_CUDA(cudaGraphInstantiate(&executable, made.graph, 0));
         executable_.reset(executable);
         CASTNET_CUDA(cudaGraphUpload(executable, s.get()));
         s.wait();
@@ -43,6 +40,20 @@ public:
     }
 
 private:
+    // What is captured, of which there may be a graph even if the end of the capture reports an
+    // error: that of earlier work.
+    struct capture {
+        cudaGraph_t graph = nullptr;
+
+        capture() = default;
+        capture(capture const&) = delete;
+        capture& operator=(capture const&) = delete;
+        ~capture() {
+            if (graph != nullptr) {
+                cudaGraphDestroy(graph);
+            }
+        }
+    };
     struct release {
         void operator()(cudaGraphExec_t g) const { cudaGraphExecDestroy(g); }
     };
