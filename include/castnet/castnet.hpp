@@ -58,6 +58,7 @@
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/statistic.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
+#include <castnet/nn/take.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 #include <castnet/nn/tensor_only_functions.hpp>
 #include <castnet/nn/tied_dense.hpp>

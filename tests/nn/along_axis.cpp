@@ -4,6 +4,7 @@
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/take.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 
 #include "harness.hpp"

@@ -5,6 +5,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/recurrent.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/take.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 
 #include "harness.hpp"

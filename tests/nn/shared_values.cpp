@@ -6,6 +6,7 @@
 #include <castnet/nn/initializers.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/take.hpp>
 #include <castnet/nn/tensor_functions.hpp>
 #include <castnet/nn/tied_dense.hpp>
 

@@ -5,9 +5,9 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/elements.hpp>
 #include <castnet/io/detail/other_format.hpp>
 #include <castnet/io/detail/shown.hpp>
-#include <castnet/io/elements.hpp>
 
 #include <charconv>
 #include <cstring>

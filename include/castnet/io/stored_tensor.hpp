@@ -2,7 +2,7 @@
 // named tensors.
 #pragma once
 
-#include <castnet/io/elements.hpp>
+#include <castnet/io/detail/elements.hpp>
 
 #include <concepts>
 #include <string>

@@ -31,13 +31,8 @@ struct spectral_norm_layer {
         static_assert(has_weight_matrix<layer, S>,
                       "castnet: spectral_norm takes one of the layers dense, conv1d, conv2d and "
                       "conv3d; see has_weight_matrix<layer, input shape>");
-        if constexpr (!has_weight_matrix<layer, S>) {
-            return x;
-        } else {
-            return detail::with_scaled_product<Layer>(x, [this](auto y, auto weight) {
-                return y / this->largest_singular_value(weight);
-            });
-        }
+        return detail::with_scaled_product<Layer>(
+            x, [this](auto y, auto weight) { return y / this->largest_singular_value(weight); });
     }
 
 private:

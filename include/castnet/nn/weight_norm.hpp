@@ -21,18 +21,14 @@ struct weight_norm_layer {
         static_assert(has_weight_matrix<layer, S>,
                       "castnet: weight_norm takes one of the layers dense, conv1d, conv2d and "
                       "conv3d; see has_weight_matrix<layer, input shape>");
-        if constexpr (!has_weight_matrix<layer, S>) {
-            return x;
-        } else {
-            return detail::with_scaled_product<Layer>(x, []<class Y, class W>(Y y, W weight) {
-                using units = shape<W::shape_type::extent[0]>;
-                auto const lengths =
-                    reshaped(sqrt(sum_channels(square(detail::weight_matrix(weight)))), units{});
-                auto const g = new_parameter<units>(
-                    *y.g, "g", {.start = initializer{initial::norms_of_rows_before}});
-                return y * along_channels<typename Y::shape_type>(g / lengths);
-            });
-        }
+        return detail::with_scaled_product<Layer>(x, []<class Y, class W>(Y y, W weight) {
+            using units = shape<W::shape_type::extent[0]>;
+            auto const lengths =
+                reshaped(sqrt(sum_channels(square(detail::weight_matrix(weight)))), units{});
+            auto const g = new_parameter<units>(
+                *y.g, "g", {.start = initializer{initial::norms_of_rows_before}});
+            return y * along_channels<typename Y::shape_type>(g / lengths);
+        });
     }
 };
 

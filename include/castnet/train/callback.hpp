@@ -15,7 +15,7 @@ namespace castnet {
 
 namespace detail {
 
-// What is given by reference alone, since a copy would take what it is told with it.
+// Member of a class that is given by reference alone: what is set in a copy would be lost.
 struct not_copied {
     not_copied() = default;
     not_copied(not_copied const&) = delete;

@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // What is captured, of which there may be a graph even if the end of the capture reports an
+    // Owner of a captured graph, which there may be even if the end of the capture reports an
     // error: that of earlier work.
     struct capture {
         cudaGraph_t graph = nullptr;

@@ -93,7 +93,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_part(Vector const& x, Wide*
 template <InVectors T>
 using run_parts = typename in_registers<T>::type[in_registers<T>::parts];
 
-// What floats or doubles are joined to: two vectors of doubles, as parts in registers.
+// The sums or products of floats or doubles: two vectors of doubles, as parts in registers.
 inline constexpr size_t wide_parts = 2 * in_registers<double>::parts;
 using wide_lanes = typename in_registers<double>::type[wide_parts];
 
