@@ -121,11 +121,10 @@ struct axes {
     friend constexpr bool operator==(axes const&, axes const&) = default;
 };
 
-template <class S>
-constexpr bool counts_in_int() {
+constexpr bool counts_in_int(size_t const* extent, size_t rank) {
     size_t most = std::numeric_limits<int>::max();
-    for (int i = 0; i < static_cast<int>(S::rank); ++i) {
-        most /= S::extent[i];
+    for (size_t i = 0; i < rank; ++i) {
+        most /= extent[i];
     }
     return most > 0;
 }
@@ -133,7 +132,7 @@ constexpr bool counts_in_int() {
 // A class, so that every compiler prints the shape.
 template <class S>
 struct elements_are_countable {
-    static constexpr bool checked = counts_in_int<S>();
+    static constexpr bool checked = counts_in_int(S::extent, S::rank);
     static_assert(checked, "castnet: a tensor of a network has less than 2^31 elements for each "
                            "sample, and a parameter as many; see elements_are_countable<shape>");
 };

@@ -50,28 +50,34 @@ inline void set_thread_count([[maybe_unused]] int count) {
 }
 
 // Type-erased body of a loop, so that the loops below are compiled once, and the body once and not
-// for each loop.
-struct piece_of_work {
-    void const* object;
-    void (*call)(void const* object, std::ptrdiff_t i, std::ptrdiff_t worker);
+// for each loop: refers to an f that is called as f(i, worker) or f(i), on a copy of it, so that
+// its members are not read again after each store.
+class loop_body {
+public:
+    template <class F>
+    loop_body(F const& f)
+        : object(&f),
+          call([](void const* body, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
+              F const mine = *static_cast<F const*>(body);
+              if constexpr (std::is_invocable_v<F const&, std::ptrdiff_t>) {
+                  mine(i);
+              } else {
+                  mine(i, worker);
+              }
+          }) {}
 
     void operator()(std::ptrdiff_t i, std::ptrdiff_t worker) const { call(object, i, worker); }
-};
-// Calls f(i, worker) or f(i), on a copy of f, so its members are no results.
-template <class F>
-piece_of_work piece_of(F const& f) {
-    return {&f, [](void const* object, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
-                F const mine = *static_cast<F const*>(object);
-                if constexpr (std::is_invocable_v<F const&, std::ptrdiff_t>) {
-                    mine(i);
-                } else {
-                    mine(i, worker);
-                }
-            }};
-}
 
-[[gnu::noinline]] inline void run_pieces(std::ptrdiff_t count, [[maybe_unused]] double work,
-                                         piece_of_work const& f) {
+private:
+    void const* object;
+    void (*call)(void const* body, std::ptrdiff_t i, std::ptrdiff_t worker);
+};
+
+// Calls f(i) or f(i, worker) for 0 <= i < count, with denormal numbers flushed to 0; `work` is
+// roughly the number of operations of all calls. Concurrent calls have different workers < count. A
+// nested loop runs on its caller's thread.
+[[gnu::noinline]] inline void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work,
+                                           loop_body const& f) {
 #ifdef _OPENMP
     if (work > worthwhile_flops && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
         [[maybe_unused]] static int const watches =
@@ -92,14 +98,6 @@ piece_of_work piece_of(F const& f) {
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         f(i, std::ptrdiff_t{0});
     }
-}
-
-// Calls f(i) or f(i, worker) for 0 <= i < count, with denormal numbers flushed to 0; `work` is
-// roughly the number of operations of all calls. Concurrent calls have different workers < count. A
-// nested loop runs on its caller's thread.
-template <class F>
-void parallel_for(std::ptrdiff_t count, double work, F const& f) {
-    run_pieces(count, work, piece_of(f));
 }
 
 // Numbers from `first` to `last` - 1.
