@@ -270,3 +270,17 @@ TEST_CASE("mixed numbers meet in their common type, integers in double where the
     CHECK(minimum(1, 2.5) == 1.0);
     CHECK(castnet::exp(1) == castnet::exp(1.0));
 }
+
+TEST_CASE("cube roots of floats are rounded nearly exactly, and those of subnormal ones, too") {
+    using limits = std::numeric_limits<float>;
+    for (float x = limits::denorm_min(); x < limits::infinity(); x *= 1.37F) {
+        double const exact = std::cbrt(double(x));
+        CHECK(std::abs(castnet::cbrt(x) / exact - 1) < 0.501 * limits::epsilon());
+        CHECK(castnet::cbrt(-x) == -castnet::cbrt(x));
+        x = std::nextafter(x, limits::infinity());
+    }
+    CHECK(castnet::cbrt(limits::infinity()) == limits::infinity());
+    CHECK(std::signbit(castnet::cbrt(-0.0F)));
+    CHECK(std::isnan(castnet::cbrt(limits::quiet_NaN())));
+    CHECK(castnet::cbrt(27.0F) == 3);
+}

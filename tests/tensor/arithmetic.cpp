@@ -277,6 +277,65 @@ TEST_CASE_TEMPLATE("functions of blocks agree with those of numbers", T, float, 
     check(tensor<T, shape<3, 7>>(T(0.5) * tensor<T, shape<3, 7>>::arange(-4)));
 }
 
+TEST_CASE_TEMPLATE("functions of two blocks agree with those of numbers", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    using row = tensor<T, shape<1100>>;
+    row x = row::arange(-500) * T(0.37);
+    row y = castnet::sin(row::arange()) * 3;
+    auto const check = [&](auto const& f) {
+        row const all = f(x, y), of_expressions = f(1 * x, castnet::abs(y) * 2);
+        row first = x, second = y;
+        first = f(first, y);
+        second = f(x, second);
+        bool same = true;
+        for (size_t i = 0; i < x.size(); ++i) {
+            T const one = f(x(i), y(i));
+            same &= same_number(all(i), one) && same_number(first(i), one) &&
+                    same_number(second(i), one) &&
+                    same_number(of_expressions(i), f(x(i), std::abs(y(i)) * 2));
+        }
+        CHECK(same);
+    };
+    auto const check_all = [&] {
+        check([](auto const& a, auto const& b) { return castnet::fmod(a, b); });
+        check([](auto const& a, auto const& b) { return castnet::remainder(a, b); });
+        check([](auto const& a, auto const& b) { return castnet::hypot(a, b); });
+    };
+    check_all();
+    T const special[] = {0, T(-0.0), 1, limits::max(), limits::infinity(), limits::quiet_NaN()};
+    for (size_t i = 0; i < 36; ++i) { // in the second block only
+        x(600 + i) = special[i / 6];
+        y(600 + i) = special[i % 6];
+    }
+    check_all();
+    CHECK(castnet::hypot(T(3), T(-4)) == 5);
+    CHECK(castnet::hypot(limits::quiet_NaN(), -limits::infinity()) == limits::infinity());
+}
+
+TEST_CASE("remainders of integers are integers, exact, and 0 by 0") {
+    tensor<int, shape<40>> const a = tensor<int, shape<40>>::arange(-20) * 7919;
+    tensor<int, shape<40>> const b = 17 - tensor<int, shape<40>>::arange();
+    tensor<int, shape<40>> const rest = castnet::fmod(a, b);
+    tensor<int, shape<40>> const modulo = castnet::remainder(a, b);
+    for (size_t i = 0; i < 40; ++i) {
+        int const divisor = b(i), expected = divisor == 0 ? 0 : a(i) % divisor;
+        CHECK(rest(i) == expected);
+        CHECK(modulo(i) == (expected * divisor < 0 ? expected + divisor : expected));
+    }
+    static_assert(std::is_same_v<decltype(castnet::remainder(7, 3)), int>);
+    constexpr int least = std::numeric_limits<int>::min();
+    CHECK(castnet::fmod(least, -1) == 0);
+    CHECK(castnet::fmod(least, 7) == least % 7);
+    CHECK(castnet::fmod(4294967295U, 4294967294U) == 1);
+    CHECK(castnet::remainder(least + 1, least) == least + 1); // no overflow on the way
+    CHECK(castnet::remainder(-1 - least, least) == -1);
+    constexpr auto most = std::numeric_limits<std::int64_t>::max(); // no double
+    CHECK(castnet::fmod(most, std::int64_t{10}) == 7);
+    CHECK(castnet::remainder(-most, std::int64_t{10}) == 3);
+    CHECK(castnet::remainder(-most - 1, std::int64_t{-1}) == 0);
+    CHECK(castnet::remainder(std::uint64_t{5}, std::uint64_t{0}) == 0);
+}
+
 TEST_CASE("functions of blocks read operands that broadcast, and lie in any order") {
     tensor<float, shape<40, 600>> const x =
         castnet::square(castnet::sin(tensor<float, shape<40, 600>>::arange()));

@@ -5,6 +5,8 @@
 #include <castnet/core/select.hpp>
 
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 namespace castnet::elementary::inline CASTNET_VECTORS {
 
@@ -16,7 +18,9 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr bool has_few_multiples([[maybe_unused
                                                                   [[maybe_unused]] T b) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     constexpr T most = T(0.25) / std::numeric_limits<T>::epsilon();
-    return magnitude(a / b) <= most && magnitude(b) <= std::numeric_limits<T>::max();
+    bool const few = magnitude(a / b) <= most;
+    bool const finite = magnitude(b) <= std::numeric_limits<T>::max();
+    return few & finite;
 #else
     return false;
 #endif
@@ -32,24 +36,43 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T remainder_of_few(T a, T b) {
     return with_sign_of(magnitude(select(beyond && rest != T(0), other, rest)), a);
 }
 
-// Exact, as the C library's
+// Exact, as the C library's; of integers by 0 it is 0. (A quotient of integers of up to 32 bits as
+// doubles, which divide in vectors, rounds to no other whole number.)
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T fmod(T a, T b) {
-#ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
-        if (has_few_multiples(a, b)) {
-            return remainder_of_few(a, b);
+    if constexpr (std::is_integral_v<T>) {
+        bool const is_minus_one = std::is_signed_v<T> && b == static_cast<T>(-1); // may overflow
+        T const divisor = select((b == T(0)) | is_minus_one, T(1), b);
+        if constexpr (sizeof(T) > sizeof(std::int32_t)) {
+            return static_cast<T>(a % divisor);
+        } else {
+            auto const quotient = static_cast<double>(a) / static_cast<double>(divisor);
+            return static_cast<T>(a - static_cast<T>(quotient) * divisor);
         }
-    }
+    } else {
+#ifndef __CUDA_ARCH__
+        if constexpr (Binary<T>) {
+            if (has_few_multiples(a, b)) {
+                return remainder_of_few(a, b);
+            }
+        }
 #endif
-    return std::fmod(a, b);
+        return std::fmod(a, b);
+    }
 }
 
 // That of the quotient rounded down, from fmod(a, b): it has the sign of b.
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T with_sign_of_divisor(T rest, T b) {
-    bool const same_sign = (rest < T(0)) == (b < T(0));
-    return select(rest == T(0), rest, select(same_sign, rest, T(rest + b)));
+    if constexpr (std::is_unsigned_v<T>) {
+        return rest;
+    } else if constexpr (std::is_integral_v<T>) {
+        bool const differ = (rest ^ b) < T(0);
+        return static_cast<T>(rest + select((rest != T(0)) & differ, b, T(0)));
+    } else {
+        bool const same_sign = (rest < T(0)) == (b < T(0));
+        return select(rest == T(0), rest, select(same_sign, rest, T(rest + b)));
+    }
 }
 
 } // namespace castnet::elementary::inline CASTNET_VECTORS

@@ -2,8 +2,10 @@
 // the value y where they can: then the input need not be kept for the backward pass.
 #pragma once
 
+#include <castnet/core/cube_root.hpp>
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
+#include <castnet/core/hypotenuse.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/power.hpp>
 #include <castnet/core/select.hpp>
@@ -158,8 +160,8 @@ template <>
 struct function<fn::cbrt> : derivative_reads<0b10> {
     static constexpr char const* name = "cbrt";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
-        return std::cbrt(x);
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
+        return elementary::cube_root(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -173,7 +175,7 @@ struct function<fn::hypot> : derivative_reads<0b101, 0b110> {
     static constexpr char const* name = "hypot";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return std::hypot(a, b);
+        return elementary::hypot(a, b);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T y) {

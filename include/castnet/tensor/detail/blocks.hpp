@@ -6,6 +6,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/arctangent.hpp>
 #include <castnet/core/hyperbolic.hpp>
+#include <castnet/core/hypotenuse.hpp>
 #include <castnet/core/power.hpp>
 #include <castnet/core/remainder.hpp>
 #include <castnet/core/sine.hpp>
@@ -25,7 +26,8 @@ class elementwise_expression;
 
 namespace detail {
 
-// F of the numbers in x, and of plain numbers, in place: block_function<F>::take<Count>(x, …).
+// F of the numbers in x, and of plain numbers, in place: block_function<F>::take<Count>(x, …), or
+// of those in x and in another block: take_pairs<Count>(x, y).
 template <fn F>
 struct block_function;
 
@@ -173,23 +175,34 @@ struct block_function<fn::acosh> {
     }
 };
 
+// fmod(x[i], divisor(i)) of the numbers in x.
+template <size_t Count, class T, class Divisor>
+CASTNET_ALWAYS_INLINE void take_remainders(T* x, Divisor const& divisor) {
+    using count = typename elementary::float_bits<T>::type; // as wide as the numbers, for vectors
+    count few = 0; // (clang makes no vectors of a loop that joins conditions)
+    for (size_t i = 0; i != Count; ++i) {
+        few += count{elementary::has_few_multiples(x[i], divisor(i))};
+    }
+    if (few == Count) {
+        for (size_t i = 0; i != Count; ++i) {
+            x[i] = elementary::remainder_of_few(x[i], divisor(i));
+        }
+    } else {
+        for (size_t i = 0; i != Count; ++i) {
+            x[i] = elementary::fmod(x[i], divisor(i));
+        }
+    }
+}
+
 template <>
 struct block_function<fn::fmod> {
     template <size_t Count, class T>
     CASTNET_ALWAYS_INLINE static void take(T* x, T divisor) {
-        unsigned few = 0; // (clang makes no vectors of a loop that joins conditions)
-        for (size_t i = 0; i != Count; ++i) {
-            few += unsigned{elementary::has_few_multiples(x[i], divisor)};
-        }
-        if (few == Count) {
-            for (size_t i = 0; i != Count; ++i) {
-                x[i] = elementary::remainder_of_few(x[i], divisor);
-            }
-        } else {
-            for (size_t i = 0; i != Count; ++i) {
-                x[i] = elementary::fmod(x[i], divisor);
-            }
-        }
+        take_remainders<Count>(x, [=](size_t) { return divisor; });
+    }
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take_pairs(T* x, T const* divisors) {
+        take_remainders<Count>(x, [=](size_t i) { return divisors[i]; });
     }
 };
 
@@ -200,6 +213,29 @@ struct block_function<fn::remainder> {
         block_function<fn::fmod>::take<Count>(x, divisor);
         for (size_t i = 0; i != Count; ++i) {
             x[i] = elementary::with_sign_of_divisor(x[i], divisor);
+        }
+    }
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take_pairs(T* x, T const* divisors) {
+        block_function<fn::fmod>::take_pairs<Count>(x, divisors);
+        for (size_t i = 0; i != Count; ++i) {
+            x[i] = elementary::with_sign_of_divisor(x[i], divisors[i]);
+        }
+    }
+};
+
+// By way of doubles, in which squares of floats are exact.
+template <>
+struct block_function<fn::hypot> {
+    template <size_t Count>
+    CASTNET_ALWAYS_INLINE static void take_pairs(float* x, float const* y) {
+        alignas(64) double root[Count];
+        for (size_t i = 0; i != Count; ++i) {
+            root[i] = elementary::sum_of_squares(x[i], y[i]);
+        }
+        block_function<fn::sqrt>::take<Count>(root);
+        for (size_t i = 0; i != Count; ++i) {
+            x[i] = static_cast<float>(root[i]);
         }
     }
 };
@@ -237,6 +273,10 @@ template <fn F, class T, class S, class X, Number... More>
 inline constexpr bool is_of_blocks<elementwise_expression<F, T, S, X, More...>> =
     elementary::Vectorized<T> &&
     requires(T* x, More... more) { block_function<F>::template take<1>(x, T(more)...); };
+template <fn F, class T, class S, TensorExpression X, TensorExpression Y>
+inline constexpr bool is_of_blocks<elementwise_expression<F, T, S, X, Y>> =
+    elementary::Vectorized<T> &&
+    requires(T* x) { block_function<F>::template take_pairs<1>(x, x); };
 template <class X>
 inline constexpr bool has_blocks = false;
 template <fn F, class T, class S, class... X>
@@ -304,6 +344,21 @@ CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...
             block_function<F>::template take<Count>(out, static_cast<T>(more)...);
         },
         x.operands());
+}
+
+template <size_t Count, fn F, class T, class S, TensorExpression X, TensorExpression Y, class Read>
+CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, Y> const& x,
+                                      Read const& read, size_t first, T* out) {
+    alignas(64) T second[Count];
+    auto const keep = [&]<class Operand>(Operand const& of, T* to) __attribute__((always_inline)) {
+        with_block<Count>(of, read, first,
+                          [&](auto const& elements) __attribute__((always_inline)) {
+                              store<has_elements<Operand>, Count>(to, elements);
+                          });
+    };
+    keep(std::get<1>(x.operands()), second); // which may be where the result goes
+    keep(std::get<0>(x.operands()), out);
+    block_function<F>::template take_pairs<Count>(out, second);
 }
 
 template <size_t Count, class X, class Read, class Use>
