@@ -40,7 +40,7 @@ public:
     }
     ~heap_buffer() {
         if constexpr (is_kept) {
-            spare_memory<bytes>::give(data_);
+            spare_memory::give(data_, bytes);
         } else {
             ::operator delete(data_, buffer_alignment);
         }
@@ -62,9 +62,9 @@ private:
 
     static T* allocate() {
         if constexpr (is_kept) {
-            return static_cast<T*>(spare_memory<bytes>::take());
+            return static_cast<T*>(spare_memory::take(bytes));
         } else {
-            return static_cast<T*>(::operator new(bytes, buffer_alignment));
+            return static_cast<T*>(fresh_memory(bytes));
         }
     }
 
