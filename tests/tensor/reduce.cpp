@@ -356,3 +356,22 @@ TEST_CASE("columns are reduced whatever their number") {
     check_columns<double, 33, 9>();
     check_columns<double, 18, 100>();
 }
+
+TEST_CASE_TEMPLATE("places of extremes in columns of short rows are the first ones", T, float,
+                   double, int) {
+    constexpr size_t rows = 600; // two blocks, and one that begins earlier
+    tensor<T, shape<rows, 3>> x;
+    for (size_t i = 0; i != rows; ++i) {
+        x(i, 0) = static_cast<T>(i * 37 % 101); // with ties
+        x(i, 1) = static_cast<T>(rows - i);
+        x(i, 2) = 7;
+    }
+    x(599, 1) = 1000;
+    CHECK(array_equal(argmax<0>(x), tensor<size_t, shape<3>>{{30, 599, 0}}));
+    CHECK(array_equal(argmin<0>(x), tensor<size_t, shape<3>>{{0, 598, 0}}));
+    if constexpr (std::is_floating_point_v<T>) {
+        x(500, 0) = x(300, 0) = x(599, 2) = std::numeric_limits<T>::quiet_NaN();
+        CHECK(array_equal(argmax<0>(x), tensor<size_t, shape<3>>{{300, 599, 599}}));
+        CHECK(array_equal(argmin<0>(x), tensor<size_t, shape<3>>{{300, 598, 599}}));
+    }
+}

@@ -10,6 +10,7 @@
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace castnet::detail {
@@ -75,7 +76,7 @@ T* copy_places(T const* from, Place const& place, T* to) {
         for (size_t i = 0; i != Extent; ++i) {
             T const* const at = from + place(i) * Inner;
             if constexpr (Inner <= 16) { // for which g++ calls memmove
-                store_block<Inner>(to + i * Inner, [at](size_t j) { return at[j]; }, 0);
+                std::memcpy(to + i * Inner, at, Inner * sizeof(T));
             } else {
                 std::copy_n(at, Inner, to + i * Inner);
             }

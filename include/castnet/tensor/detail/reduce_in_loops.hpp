@@ -226,6 +226,35 @@ CASTNET_ALWAYS_INLINE void reduce_turned_rows(T const* rows, Result* out) {
     }
 }
 
+// Whether the columns of a matrix of such rows are better turned, so that each is reduced as runs,
+// which may have elements in common.
+template <template <class, size_t> class Reduction, class T, size_t Rows, size_t Length>
+constexpr bool turns_columns() {
+    constexpr size_t few = 256; // rows at a time
+    return InVectors<T> && Length < run_width<T> && Rows >= few &&
+           requires { typename Reduction<T, 1>::joins_slowly; } && takes_runs<Reduction<T, 1>, few>;
+}
+template <template <class, size_t> class Reduction, size_t Rows, size_t Length, class T,
+          class Result>
+CASTNET_ALWAYS_INLINE void reduce_turned_columns(T const* rows, Result* out) {
+    constexpr size_t few = 256;
+    Reduction<T, 1> totals[Length];
+    for (size_t i = 0; i < Rows; i += few) {
+        size_t const first = std::min(i, Rows - few); // the last ones begin earlier
+        alignas(64) T turned[Length * few];
+        transpose_fixed<Length, few>(rows + first * Length, Length, turned, few);
+        for (size_t j = 0; j != Length; ++j) {
+            totals[j].template take_run<few>(
+                [run = turned + j * few](auto, size_t begin)
+                    __attribute__((always_inline)) { return run + begin; },
+                first);
+        }
+    }
+    for (size_t j = 0; j != Length; ++j) {
+        out[j] = totals[j].get(0, Rows);
+    }
+}
+
 // The results, with extent 1 on the axes that are reduced.
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
 CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
@@ -250,6 +279,9 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
     } else if constexpr (only_rows && flat && is_in_memory<X> && turns_rows<Reduction, T, length> &&
                          S::count / length >= run_width<T>) {
         reduce_turned_rows<Reduction, S::count / length, length>(x.data(), out);
+    } else if constexpr (!along && flat && is_in_memory<X> && kept::count == length &&
+                         turns_columns<Reduction, T, reduced::count, length>()) {
+        reduce_turned_columns<Reduction, reduced::count, length>(x.data(), out);
     } else if constexpr (along && takes_runs<Reduction<T, 1>, length>) {
         for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
             Reduction<T, 1> total;
