@@ -122,7 +122,8 @@ struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
         if constexpr (std::is_integral_v<T>) {
             return a < b ? a : b;
         } else {
-            return select(a <= b, a, select(a != a, a, b));
+            T const least = b < a ? b : a; // one instruction, also of vectors
+            return b != b ? b : least;
         }
     }
     template <int I, class T>
@@ -140,7 +141,8 @@ struct function<fn::maximum> : integer_derivative_reads<0b11, 0b11> {
         if constexpr (std::is_integral_v<T>) {
             return a < b ? b : a;
         } else {
-            return select(a >= b, a, select(a != a, a, b));
+            T const most = a < b ? b : a; // one instruction, also of vectors
+            return b != b ? b : most;
         }
     }
     template <int I, class T>
