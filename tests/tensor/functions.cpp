@@ -715,3 +715,20 @@ TEST_CASE("random numbers depend on seed, stream and position only") {
         "not negative",
         error);
 }
+
+TEST_CASE_TEMPLATE("bytes are counted as other numbers are", T, std::uint8_t, std::int8_t, bool) {
+    constexpr size_t count = 2051;
+    tensor<T, shape<count>> x;
+    for (size_t i = 0; i != count; ++i) {
+        x(i) = static_cast<T>(i * i % 241 * 3);
+    }
+    tensor<int, shape<count>> const numbers{x};
+    CHECK(array_equal(castnet::histogram<7>(x, -100.5, 200),
+                      castnet::histogram<7>(numbers, -100.5, 200)));
+    auto const values = castnet::unique(x);
+    auto const expected = castnet::unique(numbers);
+    REQUIRE(values.size() == expected.size());
+    for (size_t i = 0; i != values.size(); ++i) {
+        CHECK(int{values[i]} == expected[i]);
+    }
+}

@@ -164,6 +164,29 @@ auto cumsum(X const& x) {
 
 namespace detail {
 
+// Whether so many elements are better counted value by value: there are few values of a byte.
+template <class T, size_t Count>
+inline constexpr bool counts_values = std::is_integral_v<T> && sizeof(T) == 1 && Count >= 1024;
+
+// How many elements have each value, from the least on. (Equal neighbours have counts of their own,
+// so that none waits for the one before.)
+template <class T>
+std::array<size_t, 256> counts_of_values(T const* values, size_t count) {
+    size_t counts[4][256] = {};
+    for (size_t i = 0; i != count; ++i) {
+        ++counts[i % 4][sort_key<T>::of(values[i])];
+    }
+    std::array<size_t, 256> sums;
+    for (size_t key = 0; key != 256; ++key) {
+        sums[key] = counts[0][key] + counts[1][key] + counts[2][key] + counts[3][key];
+    }
+    return sums;
+}
+template <class T>
+T value_of_count(size_t key) {
+    return sort_key<T>::number(static_cast<typename sort_key<T>::type>(key));
+}
+
 // Numbers in ascending order without those that are equal to the one before, or NaN as that is.
 template <class T>
 std::vector<T> without_repeats(std::vector<T> ordered) {
@@ -177,9 +200,21 @@ std::vector<T> without_repeats(std::vector<T> ordered) {
 // The different elements of a tensor in ascending order; of all NaN one.
 template <TensorExpression X>
 auto unique(X const& x) {
-    auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
-    return detail::without_repeats(
-        std::vector<typename X::value_type>(values.begin(), values.end()));
+    using T = typename X::value_type;
+    if constexpr (detail::counts_values<T, X::shape_type::count>) {
+        auto const all = detail::value_on_host(x);
+        auto const counts = detail::counts_of_values(all.data(), all.size());
+        std::vector<T> values;
+        for (size_t key = 0; key != counts.size(); ++key) {
+            if (counts[key] > 0) {
+                values.push_back(detail::value_of_count<T>(key));
+            }
+        }
+        return values;
+    } else {
+        auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
+        return detail::without_repeats(std::vector<T>(values.begin(), values.end()));
+    }
 }
 
 namespace detail {
@@ -315,12 +350,23 @@ template <size_t Bins, TensorExpression X>
 auto histogram(X const& x, double low, double high) {
     static_assert(detail::has_bins<Bins>, "castnet: a histogram has at least one bin");
     detail::check_range(low, high);
+    using T = typename X::value_type;
     tensor<size_t, shape<Bins>> counts;
     auto const values = detail::value_on_host(x);
-    for (auto const value : values) {
+    auto const add = [&](T value, size_t count) {
         int const bin = detail::bin_of(value, low, high, static_cast<int>(Bins));
         if (bin >= 0) {
-            ++counts.data()[bin];
+            counts.data()[bin] += count;
+        }
+    };
+    if constexpr (detail::counts_values<T, X::shape_type::count>) {
+        auto const of_values = detail::counts_of_values(values.data(), values.size());
+        for (size_t key = 0; key != of_values.size(); ++key) {
+            add(detail::value_of_count<T>(key), of_values[key]);
+        }
+    } else {
+        for (T const value : values) {
+            add(value, 1);
         }
     }
     return counts;
