@@ -5,7 +5,7 @@
     tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread or --threads: how fast?
     tests/random_networks/compare.py 0 40 --gpu    # right on a GPU? (with --time: how fast, in bfloat16?)
 
-Each network is compiled in double and float, and computes on 1 and 3 threads, or twice on a GPU, with the same bits.
+Each network is compiled in double and float, and computes on 1, 2 and 3 threads, or twice on a GPU, with the same bits.
 It prints a line for each, and what differs; it ends with 1 if something does. Needs g++ (for a GPU, nvcc and cuDNN),
 PyTorch and safetensors, and half a minute for a network. A machine without a GPU can compile the programs for one that
 has no compiler: with --build, and then there with --built.
@@ -44,9 +44,13 @@ LARGE = Sizes(channels=[1, 3, 16, 32, 64], side=[16, 24, 28, 32, 48, 64], volume
               filters=[8, 16, 24, 32, 48, 64, 96, 128, 192], units=[10, 16, 32, 64, 100, 128, 256, 1000],
               batch=[1, 4, 8, 16, 32, 64, 128], most=3e5)
 
+# (PyTorch's derivative of hardsigmoid is a float in double, too.)
 ACTIVATIONS = [("relu", nn.ReLU), ("tanh", nn.Tanh), ("sigmoid", nn.Sigmoid), ("gelu", nn.GELU), ("silu", nn.SiLU),
                ("elu.alpha(0.5)", lambda: nn.ELU(0.5)), ("leaky_relu.slope(0.2)", lambda: nn.LeakyReLU(0.2)),
-               ("softplus", nn.Softplus), ("selu", nn.SELU), ("relu6", nn.ReLU6)]
+               ("softplus", nn.Softplus), ("selu", nn.SELU), ("relu6", nn.ReLU6), ("mish", nn.Mish),
+               ("prelu", nn.PReLU), ("hard_silu", nn.Hardswish),
+               ("hard_sigmoid", lambda: Function(lambda x: (x + 3).clamp(0, 6) / 6)),
+               ("log_sigmoid", nn.LogSigmoid), ("softsign", nn.Softsign), ("gelu_tanh", lambda: nn.GELU("tanh"))]
 
 
 class Function(nn.Module):
@@ -65,9 +69,94 @@ def turned(inner):
     return Function(lambda f, x: f(x.transpose(1, 2)).transpose(1, 2), inner)
 
 
+class NormalisedWeight(nn.Module):
+    """A layer by a weight with rows of lengths g, or of which the largest singular value is about 1."""
+
+    def __init__(self, layer, spectral):
+        super().__init__()
+        self.layer, self.weight = [layer], layer.weight  # (in a list, it is not a module of this one)
+        rows = layer.weight.flatten(1).detach()
+        if spectral:
+            self.register_buffer("u", torch.zeros(rows.shape[0]))
+            self.register_buffer("v", torch.zeros(rows.shape[1]))
+        else:
+            self.g = nn.Parameter(rows.norm(dim=1))
+        self.bias = layer.bias
+
+    def forward(self, x):
+        rows = self.weight.flatten(1)
+        if hasattr(self, "g"):
+            rows = rows * (self.g / rows.norm(dim=1))[:, None]
+        else:
+            with torch.no_grad():
+                if self.training:
+                    self.u.copy_(F.normalize(rows @ self.v, dim=0))
+                    self.v.copy_(F.normalize(self.u @ rows, dim=0))
+                u, v = self.u.clone(), self.v.clone()
+            rows = rows / (u @ rows @ v)
+        used = {"weight": rows.reshape(self.weight.shape), **({} if self.bias is None else {"bias": self.bias})}
+        return torch.func.functional_call(self.layer[0], used, x)
+
+
+def perhaps_normalised(r, name, module):
+    """The layer or, now and then, the same with a normalised weight."""
+    kind = r.choice(["weight_norm", "spectral_norm"] + [""] * 6)
+    return (f"{kind}<{name}>", NormalisedWeight(module, kind == "spectral_norm")) if kind else (name, module)
+
+
+class RunningStandard(nn.Module):
+    """Statistics of a layer that is no part of castnet."""
+
+    castnet = """struct running_standard {
+    template <cn::Shape S>
+    constexpr auto operator()(cn::symbol<S> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"running_standard"}};
+        auto mean = cn::new_statistic<S>(*x.g, "running_mean");
+        auto variance = cn::new_statistic<S>(*x.g, "running_var", cn::ones);
+        if (x.g->trains()) {
+            mean = cn::update(mean, cn::lerp(mean, cn::batch_mean(x), 0.1));
+            variance = cn::update(variance, cn::lerp(variance, cn::batch_mean(cn::square(x - mean)), 0.1));
+        }
+        return (x - mean) * cn::rsqrt(variance + 1e-5);
+    }
+};
+"""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.register_buffer("running_mean", torch.zeros(shape))
+        self.register_buffer("running_var", torch.ones(shape))
+
+    def forward(self, x):
+        if self.training:
+            self.running_mean.lerp_(x.detach().mean(0), 0.1)
+            self.running_var.lerp_((x.detach() - self.running_mean).square().mean(0), 0.1)
+        return (x - self.running_mean.clone()) * torch.rsqrt(self.running_var.clone() + 1e-5)
+
+
+def running_standard(r, shape, sizes):
+    return Layer("running_standard{}", RunningStandard(shape), shape)
+
+
+def repeated(make):
+    """A layer that keeps the shape, several times."""
+    def layers(r, shape, sizes):
+        state, found = r.getstate(), []
+        for _ in range(r.choice([2, 3])):
+            r.setstate(state)
+            found.append(make(r, shape, sizes))
+        return Layer(f"repeat<{len(found)}, {found[0].castnet}>", nn.Sequential(*(layer.torch for layer in found)),
+                     shape)
+    return layers
+
+
 def activation(r, shape, sizes):
     name, module = r.choice(ACTIVATIONS)
     return Layer(name, module(), shape)
+
+
+def size2(sizes):
+    return f"size2{{{', '.join(map(str, sizes))}}}"
 
 
 def places(size, kernel, stride, dilation, padding):
@@ -79,16 +168,17 @@ def conv2d(r, shape, sizes):
     kernel = r.choice([(1, 1), (3, 3), (3, 3), (5, 5), (2, 2), (3, 1), (1, 5), (7, 7), (4, 3)])
     stride, filters = r.choice([1, 1, 1, 2, 3]), r.choice(sizes.filters)
     dilation = r.choice([(1, 1), (1, 1), (1, 1), (2, 2), (1, 3), (2, 1)])
-    padding = min([r.choice([0, 0, 1, 2])] + [d * (k - 1) for d, k in zip(dilation, kernel)])
+    padding = tuple(min(r.choice([0, 0, 1, 2]), d * (k - 1)) for d, k in zip(dilation, kernel))
     groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8) if channels % g == filters % g == 0])
-    bias = r.random() < 0.8
-    options = (f".stride = {stride}, .padding = {padding}, .dilation = size2{{{dilation[0]}, {dilation[1]}}}, "
+    bias, same = r.random() < 0.8, stride == 1 and r.random() < 0.2
+    options = (f".stride = {stride}, .padding = {'same' if same else size2(padding)}, .dilation = {size2(dilation)}, "
                f".groups = {groups}")
-    name = f"conv2d<{filters}, size2{{{kernel[0]}, {kernel[1]}}}, conv{{{options}}}>"
-    return Layer(name + ("" if bias else ".no_bias()"),
-                 nn.Conv2d(channels, filters, kernel, stride, padding, dilation, groups, bias),
-                 (filters, places(height, kernel[0], stride, dilation[0], padding),
-                  places(width, kernel[1], stride, dilation[1], padding)))
+    name, module = perhaps_normalised(
+        r, f"conv2d<{filters}, {size2(kernel)}, conv{{{options}}}>" + ("" if bias else ".no_bias()"),
+        nn.Conv2d(channels, filters, kernel, stride, "same" if same else padding, dilation, groups, bias))
+    return Layer(name, module, (filters, height, width) if same else
+                 (filters, places(height, kernel[0], stride, dilation[0], padding[0]),
+                  places(width, kernel[1], stride, dilation[1], padding[1])))
 
 
 def depthwise_conv2d(r, shape, sizes):
@@ -102,12 +192,15 @@ def depthwise_conv2d(r, shape, sizes):
 
 def conv_transpose2d(r, shape, sizes):
     filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([2, 3, 4])
-    stride, padding = r.choice([1, 2]), r.choice([0, 1])
+    stride, padding, dilation = r.choice([1, 2, 3]), r.choice([0, 1]), r.choice([1, 1, 2])
     more = r.choice([0, 1]) if stride > 1 else 0
-    height, width = ((size - 1) * stride - 2 * padding + kernel + more for size in shape[1:])
-    options = f".stride = {stride}, .padding = {padding}, .output_padding = {more}"
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4) if shape[0] % g == filters % g == 0])
+    height, width = ((size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + more for size in shape[1:])
+    options = (f".stride = {stride}, .padding = {padding}, .output_padding = {more}, .dilation = {dilation}, "
+               f".groups = {groups}")
     return Layer(f"conv_transpose2d<{filters}, {kernel}, conv_transpose{{{options}}}>",
-                 nn.ConvTranspose2d(shape[0], filters, kernel, stride, padding, more), (filters, height, width))
+                 nn.ConvTranspose2d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation),
+                 (filters, height, width))
 
 
 def pool2d(r, shape, sizes):
@@ -125,10 +218,10 @@ def adaptive_pool2d(r, shape, sizes):
 
 
 def upsample2d(r, shape, sizes):
-    bilinear = r.random() < 0.5
-    return Layer("upsample2d<2>" + (".bilinear()" if bilinear else ""),
-                 nn.Upsample(scale_factor=2, mode="bilinear" if bilinear else "nearest"),
-                 (shape[0], 2 * shape[1], 2 * shape[2]))
+    bilinear, factor = r.random() < 0.5, r.choice([2, 2, 3])
+    return Layer(f"upsample2d<{factor}>" + (".bilinear()" if bilinear else ""),
+                 nn.Upsample(scale_factor=factor, mode="bilinear" if bilinear else "nearest"),
+                 (shape[0], factor * shape[1], factor * shape[2]))
 
 
 def zero_pad2d(r, shape, sizes):
@@ -155,6 +248,39 @@ def pixel_shuffle(r, shape, sizes):
     return None
 
 
+def crop2d(r, shape, sizes):
+    top, bottom, left, right = (r.randint(0, 2) for _ in range(4))
+    return Layer(f"crop2d<sides{{{top}, {bottom}, {left}, {right}}}>",
+                 Function(lambda x: x[:, :, top:x.shape[2] - bottom, left:x.shape[3] - right]),
+                 (shape[0], shape[1] - top - bottom, shape[2] - left - right))
+
+
+def of_channels(r, shape, sizes):
+    """Of the channels of an image or volume, or the features of a vector or sequence."""
+    dim = 1 if len(shape) > 2 else len(shape)
+    channels = shape[0] if len(shape) > 2 else shape[-1]
+    found = [Layer("softmax", nn.Softmax(dim), shape), Layer("log_softmax", nn.LogSoftmax(dim), shape)]
+    if len(shape) != 2:
+        found.append(Layer("prelu.per_channel()", nn.PReLU(channels), shape))
+    if channels % 2 == 0 and len(shape) < 4:
+        halved = (channels // 2, *shape[1:]) if len(shape) > 2 else (*shape[:-1], channels // 2)
+        found.append(Layer("glu", nn.GLU(dim), halved))
+    if channels % 2 == 0 and len(shape) == 3:
+        found.append(Layer("channel_shuffle<2>", nn.ChannelShuffle(2), shape))
+    return r.choice(found)
+
+
+def unfolded(r, shape, sizes):
+    """The places of a window, as an image of one channel."""
+    kernel, stride, padding = r.choice([(2, 2), (3, 1), (2, 3)]), r.choice([1, 2]), r.choice([0, 1])
+    rows, columns = (places(size, k, stride, 1, padding) for size, k in zip(shape[1:], kernel))
+    values = shape[0] * kernel[0] * kernel[1]
+    return Layer(f"unfold2d<{size2(kernel)}, conv{{.stride = {stride}, .padding = {padding}}}>, "
+                 f"reshape<1, {values}, {rows * columns}>",
+                 nn.Sequential(nn.Unfold(kernel, 1, padding, stride), nn.Unflatten(0, (-1, 1))),
+                 (1, values, rows * columns))
+
+
 class SqueezeExcitation(nn.Module):
     def __init__(self, convolution, channels, squeezed):
         super().__init__()
@@ -176,7 +302,10 @@ def normalised_image(r, shape, sizes):
     groups = r.choice([g for g in (1, 2, 3, 4, 5) if channels % g == 0])
     over_channels = Function(lambda f, x: f(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), nn.LayerNorm(channels))
     return r.choice([Layer("batch_norm", nn.BatchNorm2d(channels), shape), Layer("layer_norm", over_channels, shape),
-                     Layer(f"group_norm<{groups}>", nn.GroupNorm(groups, channels), shape)])
+                     Layer(f"group_norm<{groups}>", nn.GroupNorm(groups, channels), shape),
+                     Layer("layer_norm.over_all_axes()", nn.LayerNorm(shape), shape)] +
+                    ([Layer("instance_norm.affine()", nn.InstanceNorm2d(channels, affine=True), shape),
+                      Layer("instance_norm", nn.InstanceNorm2d(channels), shape)] if shape[1] * shape[2] > 1 else []))
 
 
 def size3(sizes):
@@ -192,8 +321,10 @@ def conv3d(r, shape, sizes):
     groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8, channels) if channels % g == filters % g == 0])
     bias = r.random() < 0.8
     options = f".stride = {size3(stride)}, .padding = {padding}, .dilation = {size3(dilation)}, .groups = {groups}"
-    return Layer(f"conv3d<{filters}, {size3(kernel)}, conv3{{{options}}}>" + ("" if bias else ".no_bias()"),
-                 nn.Conv3d(channels, filters, kernel, stride, padding, dilation, groups, bias),
+    name, module = perhaps_normalised(
+        r, f"conv3d<{filters}, {size3(kernel)}, conv3{{{options}}}>" + ("" if bias else ".no_bias()"),
+        nn.Conv3d(channels, filters, kernel, stride, padding, dilation, groups, bias))
+    return Layer(name, module,
                  (filters, *(places(size, k, s, d, padding)
                              for size, k, s, d in zip(places_before, kernel, stride, dilation))))
 
@@ -202,10 +333,14 @@ def conv_transpose3d(r, shape, sizes):
     filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([(2, 2, 2), (3, 3, 3), (1, 2, 2), (3, 2, 4)])
     stride, padding = r.choice([(1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 1, 1)]), r.choice([0, 0, 1])
     padding = min([padding] + [k - 1 for k in kernel])
-    options = f".stride = {size3(stride)}, .padding = {padding}"
+    dilation, more = r.choice([(1, 1, 1), (1, 1, 1), (2, 1, 2)]), tuple(r.randrange(s) for s in stride)
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4) if shape[0] % g == filters % g == 0])
+    options = (f".stride = {size3(stride)}, .padding = {padding}, .output_padding = {size3(more)}, "
+               f".dilation = {size3(dilation)}, .groups = {groups}")
     return Layer(f"conv_transpose3d<{filters}, {size3(kernel)}, conv_transpose3{{{options}}}>",
-                 nn.ConvTranspose3d(shape[0], filters, kernel, stride, padding),
-                 (filters, *((size - 1) * s - 2 * padding + k for size, k, s in zip(shape[1:], kernel, stride))))
+                 nn.ConvTranspose3d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation),
+                 (filters, *((size - 1) * s - 2 * padding + d * (k - 1) + 1 + m
+                             for size, k, s, d, m in zip(shape[1:], kernel, stride, dilation, more))))
 
 
 def pool3d(r, shape, sizes):
@@ -271,11 +406,13 @@ def conv1d(r, shape, sizes):
     causal = r.random() < 0.4
     stride = 1 if causal else r.choice([1, 1, 2])
     padding = 0 if causal or kernel == 1 else r.choice([0, 1])
-    conv = nn.Conv1d(features, filters, kernel, stride, padding, dilation)
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4) if features % g == filters % g == 0])
     before = (kernel - 1) * dilation if causal else 0
-    return Layer(f"conv1d<{filters}, {kernel}, conv{{.stride = {stride}, .padding = {'causal' if causal else padding}, "
-                 f".dilation = {dilation}}}>",
-                 turned(Function(lambda f, x: f(F.pad(x, (before, 0))), conv)),
+    name, conv = perhaps_normalised(
+        r, f"conv1d<{filters}, {kernel}, conv{{.stride = {stride}, .padding = {'causal' if causal else padding}, "
+           f".dilation = {dilation}, .groups = {groups}}}>",
+        nn.Conv1d(features, filters, kernel, stride, padding, dilation, groups))
+    return Layer(name, turned(Function(lambda f, x: f(F.pad(x, (before, 0))), conv)),
                  (steps if causal else places(steps, kernel, stride, dilation, padding), filters))
 
 
@@ -293,12 +430,32 @@ def recurrent(r, shape, sizes, sequence=True):
 
 def dense(r, shape, sizes):
     units, bias = r.choice(sizes.units), r.random() < 0.8
-    return Layer(f"dense<{units}>" + ("" if bias else ".no_bias()"), nn.Linear(shape[-1], units, bias),
-                 (*shape[:-1], units))
+    name, module = perhaps_normalised(r, f"dense<{units}>" + ("" if bias else ".no_bias()"),
+                                      nn.Linear(shape[-1], units, bias))
+    return Layer(name, module, (*shape[:-1], units))
 
 
 def layer_norm(r, shape, sizes):
-    return Layer("layer_norm", nn.LayerNorm(shape[-1]), shape) if shape[-1] > 1 else None
+    return r.choice([Layer("layer_norm", nn.LayerNorm(shape[-1]), shape),
+                     Layer("rms_norm", nn.RMSNorm(shape[-1], 1.1920929e-7), shape)]) if shape[-1] > 1 else None
+
+
+def conv_transpose1d(r, shape, sizes):
+    steps, features = shape
+    filters, kernel, stride = r.choice([1, 3, 8, 20]), r.choice([2, 3, 4]), r.choice([1, 2, 3])
+    padding, more = r.choice([0, 1]), r.randrange(stride)
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4) if features % g == filters % g == 0])
+    options = f".stride = {stride}, .padding = {padding}, .output_padding = {more}, .groups = {groups}"
+    return Layer(f"conv_transpose1d<{filters}, {kernel}, conv_transpose{{{options}}}>",
+                 turned(nn.ConvTranspose1d(features, filters, kernel, stride, padding, more, groups)),
+                 ((steps - 1) * stride - 2 * padding + kernel + more, filters))
+
+
+def upsample1d(r, shape, sizes):
+    linear, factor = r.random() < 0.5, r.choice([2, 3])
+    return Layer(f"upsample1d<{factor}>" + (".linear()" if linear else ""),
+                 turned(nn.Upsample(scale_factor=factor, mode="linear" if linear else "nearest")),
+                 (factor * shape[0], shape[1]))
 
 
 def attention(r, shape, sizes):
@@ -312,9 +469,11 @@ def attention(r, shape, sizes):
 
 
 def pool1d(r, shape, sizes):
-    most = r.random() < 0.5
-    return Layer(f"{'max' if most else 'avg'}_pool1d<2>", turned((nn.MaxPool1d if most else nn.AvgPool1d)(2)),
-                 (shape[0] // 2, shape[1]))
+    most, kernel, stride, padding = r.random() < 0.5, r.choice([2, 3]), r.choice([1, 2, 3]), r.choice([0, 0, 1])
+    return Layer(f"{'max' if most else 'avg'}_pool1d<{kernel}, pooling{{.stride = {stride}, .padding = {padding}}}>",
+                 turned(nn.MaxPool1d(kernel, stride, padding) if most
+                        else nn.AvgPool1d(kernel, stride, padding, count_include_pad=False)),
+                 (places(shape[0], kernel, stride, 1, padding), shape[1]))
 
 
 def permute(r, shape, sizes):
@@ -332,13 +491,16 @@ def residual_vector(r, shape, sizes):
 
 # By the number of axes.
 LAYERS = {4: [conv3d] * 4 + [conv_transpose3d, normalised_volume, activation, pool3d, pool3d, adaptive_pool3d,
-                             upsample3d, squeeze_excitation, residual_volume],
+                             upsample3d, squeeze_excitation, residual_volume, of_channels, running_standard,
+                             repeated(residual_volume)],
           3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activation, activation, pool2d,
                              pool2d, adaptive_pool2d, upsample2d, zero_pad2d, border_pad2d, pixel_shuffle,
-                             squeeze_excitation, residual_image],
+                             squeeze_excitation, residual_image, crop2d, of_channels, unfolded, running_standard,
+                             repeated(residual_image)],
           2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activation, attention, pool1d,
-              permute],
-          1: [dense, dense, activation, batch_norm, layer_norm, residual_vector]}
+              permute, conv_transpose1d, upsample1d, of_channels, running_standard],
+          1: [dense, dense, activation, batch_norm, layer_norm, residual_vector, of_channels, running_standard,
+              repeated(residual_vector)]}
 
 
 def ends(r, shape, sizes):
@@ -363,7 +525,8 @@ def ends(r, shape, sizes):
 
 
 class Network:
-    definitions = ""  # of what its layers name
+    definitions = RunningStandard.castnet  # of what its layers name
+    capacity = 0  # of a step, which may have fewer samples; 0: as many
 
     def __init__(self, seed, sizes):
         r = random.Random(seed)
@@ -384,6 +547,7 @@ class Network:
         self.batch = r.choice(sizes.batch)
         if any("batch_norm" in layer for layer in self.layers):
             self.batch = max(self.batch, 4)
+        self.capacity = self.batch + (r.choice([0, 0, 3]) if sizes is SMALL else 0)
         self.torch = nn.Sequential(*(layer.torch for layer in layers))
         self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, *self.output)
 
@@ -404,7 +568,7 @@ class Network:
         return (f"#include <castnet/{'cuda' if device == 'cuda' else 'castnet'}.hpp>\n"
                 f"namespace cn = castnet;\n"
                 f"using policy = {policy(number, device)};\n"
-                f"constexpr cn::size_t batch = {self.batch};\n"
+                f"constexpr cn::size_t batch = {self.batch}, capacity = {self.capacity or self.batch};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
                 f"{self.definitions}"
@@ -427,9 +591,10 @@ class Network:
         self.x.numpy().tofile(folder / "x.bin")
         self.y.numpy().tofile(folder / "y.bin")
 
-    def compile(self, folder, number, *flags):
+    def compile(self, folder, number, compiler, *flags):
         self.write(folder, number, "cpu")
-        compile_program("g++", "-march=native", "-fopenmp", *flags, HERE / "program.cpp", folder)
+        program, *own = compiler.split()
+        compile_program(program, *flags, *own, HERE / "program.cpp", folder)
 
     def compile_for_gpu(self, folder, number):
         self.write(folder, number, "cuda")
@@ -458,13 +623,13 @@ def run(folder, what, threads):
 
 def parameters(file):
     """In PyTorch's order, which the names give."""
-    kinds = ["in_proj_weight", "in_proj_bias", "weight", "bias", "running_mean", "running_var"]
+    kinds = ["in_proj_weight", "in_proj_bias", "weight", "g", "bias", "u", "v", "running_mean", "running_var"]
 
     def place(name):
         *path, last = name.split(".")
+        recurrent = re.match(r"(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", last)
         order = ([kinds.index(last)] if last in kinds else
-                 [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh")
-                  for m in [re.match(r"(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", last)]])
+                 [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh") for m in [recurrent] if m])
         return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in path], order
     found = load_file(file)
     return {name: found[name].double() for name in sorted(found, key=place)}
@@ -490,8 +655,10 @@ def differences(net, folder, number, runs):
         run(folder, "check", threads)
         results.append([(folder / file).read_bytes()
                         for file in ("before.safetensors", "after.safetensors", "numbers.bin")])
-    if results[0] != results[1]:
-        c.differences.append(f"{number}: other bits " + ("on 3 threads than on 1" if runs[1] == 3 else "in a second run"))
+    for threads, found in zip(runs[1:], results[1:]):
+        if found != results[0]:
+            c.differences.append(f"{number}: other bits " +
+                                 (f"on {threads} threads than on 1" if threads > 1 else "in a second run"))
 
     before, after = parameters(folder / "before.safetensors"), parameters(folder / "after.safetensors")
     torchs = net.torch.double()
@@ -540,7 +707,7 @@ def differences(net, folder, number, runs):
 def is_ready(net, folder, number, given, *flags):
     """Compiles the program, if it is not built; False if it is not to run."""
     if not given.gpu:
-        net.compile(folder, number, *flags)
+        net.compile(folder, number, given.compiler, *flags)
     elif not given.built:
         net.compile_for_gpu(folder, number)
     return not given.build
@@ -550,7 +717,7 @@ def check(net, folder, number, given):
     """What differs; nothing if the program is only to be compiled."""
     if not is_ready(net, folder, number, given, "-O1"):
         return []
-    return differences(net, folder, number, (1, 1) if given.gpu else (1, 3))
+    return differences(net, folder, number, (1, 1) if given.gpu else (1, 2, 3))
 
 
 class Training:
@@ -621,6 +788,8 @@ def options(documentation, folder):
     parser.add_argument("first", type=int)
     parser.add_argument("end", type=int)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / folder)
+    parser.add_argument("--compiler", default="g++ -march=native -fopenmp",
+                        help="with flags; default: g++ -march=native -fopenmp")
     parser.set_defaults(time=False, threads=1, gpu=False, build=False, built=False)
     return parser
 

@@ -3,8 +3,9 @@
 
     tests/random_networks/functions.py 0 40          # seeds 0 to 39
 
-Each is a chain of functions of an image, a volume, or a tensor of one to five axes, between two layers; it is compiled
-in double, and computes on 1 and 3 threads with the same bits. Needs what compare.py needs.
+Each is a chain of functions of an image, a volume, or a tensor of one to five axes, between two layers, and most read
+the values of another chain, of parameters. It is compiled in double, and computes on 1, 2 and 3 threads with the same
+bits. Needs what compare.py needs.
 """
 
 import math
@@ -13,6 +14,7 @@ from collections import namedtuple
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 import compare
 from compare import Function, Layer
@@ -60,8 +62,10 @@ def along_axis(r, shape, kind):
     for a in some:
         text = f"cn::slice<{a}, 0, 1>({text})"
     longer = with_extent(shape, axis, before + extent + after)
-    yield Step(f"cn::slice<{axis}, {begin}, {end}>(x)", lambda x: x.narrow(dim, begin, end - begin),
-               with_extent(shape, axis, end - begin), kind)
+    stride = r.choice([1, 1, 2, 3])
+    chosen = range(begin, end, stride)
+    yield Step(f"cn::slice<{axis}, {begin}, {end}{f', {stride}' if stride > 1 else ''}>(x)",
+               lambda x: x.index_select(dim, torch.tensor(chosen)), with_extent(shape, axis, len(chosen)), kind)
     yield Step(f"x * {text} + 0.1", lambda x: x * first(x) + 0.1, shape, kind)
     yield Step(f"cn::flip<{axis}>(x)", lambda x: x.flip(dim), shape, kind)
     shift, ids = r.randint(-extent, extent), [r.randrange(extent) for _ in range(r.randint(1, 4))]
@@ -87,7 +91,29 @@ def along_axis(r, shape, kind):
                    with_extent(shape, axis, extent // 2), kind)
 
 
+ELEMENT_FUNCTIONS = [
+    ("cn::expm1(0.3 * x)", lambda x: torch.expm1(0.3 * x)),
+    ("cn::cbrt(x * x + 0.1)", lambda x: (x * x + 0.1) ** (1 / 3)),
+    ("cn::log1p(cn::abs(x))", lambda x: torch.log1p(x.abs())),
+    ("cn::rsqrt(1 + x * x)", lambda x: torch.rsqrt(1 + x * x)),
+    ("cn::atan2(x, 0.5 - x)", lambda x: torch.atan2(x, 0.5 - x)),
+    ("cn::hypot(x, 0.2)", lambda x: (x * x + 0.04).sqrt()),
+    ("cn::logaddexp(x, -2 * x)", lambda x: torch.logaddexp(x, -2 * x)),
+    ("cn::pow(cn::abs(x) + 0.1, 1.3)", lambda x: (x.abs() + 0.1) ** 1.3),
+    ("cn::clip(x, -0.4, 0.7)", lambda x: x.clamp(-0.4, 0.7)),
+    ("cn::lerp(x, cn::cos(x), 0.3)", lambda x: torch.lerp(x, x.cos(), 0.3)),
+    ("cn::multiply_add(x, x, 0.5)", lambda x: x * x + 0.5),
+    ("x * cn::stop_gradient(cn::tanh(x))", lambda x: x * x.tanh().detach()),
+    ("cn::fmod(x, 0.7)", lambda x: torch.fmod(x, 0.7)),
+    ("x - cn::round(x)", lambda x: x - x.round()),
+    ("cn::atanh(0.9 * cn::tanh(x))", lambda x: torch.atanh(0.9 * x.tanh())),
+    ("cn::erf(x)", torch.erf), ("cn::asinh(x)", torch.asinh), ("cn::mish(x)", F.mish), ("cn::gelu(x)", F.gelu),
+    ("cn::softsign(x)", F.softsign), ("cn::hard_silu(x)", F.hardswish)]
+
+
 def of_elements(r, shape, kind):
+    text, function = r.choice(ELEMENT_FUNCTIONS)
+    yield Step(text, function, shape, kind)
     yield Step("cn::sin(x) * x + 0.5", lambda x: torch.sin(x) * x + 0.5, shape, kind)
     yield Step("cn::where(x > 0.1, x, cn::exp(x * 0.3))", lambda x: torch.where(x > 0.1, x, torch.exp(x * 0.3)), shape,
                kind)
@@ -101,9 +127,15 @@ def of_elements(r, shape, kind):
                tuple(shape[a] for a in axes), kind)
 
 
+def root(x):
+    """The gradient of which is 0 where x is."""
+    return torch.where(x == 0, 0, torch.where(x == 0, 1, x).sqrt())
+
+
 REDUCTIONS = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.amin,
-              "norm": lambda x, dims, keepdim: (x * x).sum(dims, keepdim=keepdim).sqrt(),
+              "norm": lambda x, dims, keepdim: root((x * x).sum(dims, keepdim=keepdim)),
               "variance": lambda x, dims, keepdim: x.var(dims, unbiased=False, keepdim=keepdim),
+              "standard_deviation": lambda x, dims, keepdim: root(x.var(dims, unbiased=False, keepdim=keepdim)),
               "logsumexp": torch.logsumexp}
 
 
@@ -114,7 +146,8 @@ def reductions(r, shape, kind):
     ones = tuple(1 if a in axes else extent for a, extent in enumerate(shape))
     name = r.choice(list(REDUCTIONS))
     reduce = REDUCTIONS[name]
-    if kept:
+    rows = kind == "rows"
+    if kept and rows:
         yield Step(f"cn::{name}<{numbers(axes)}>(x)", lambda x: reduce(x, dims, keepdim=False), kept, kind)
     yield Step(f"cn::{name}<{numbers(axes)}>(x, cn::keepdims)", lambda x: reduce(x, dims, keepdim=True), ones, kind)
     yield Step(f"x * cn::{name}<{numbers(axes)}>(x, cn::keepdims)", lambda x: x * reduce(x, dims, keepdim=True), shape,
@@ -125,16 +158,17 @@ def reductions(r, shape, kind):
             x = x.prod(dim, keepdim=keepdim)
         return x
     multiplied = f"cn::prod<{numbers(axes)}>(cn::sigmoid(x) + 0.5"
-    if kept:
+    if kept and rows:
         yield Step(f"{multiplied})", lambda x: product(x, False), kept, kind)
     yield Step(f"{multiplied}, cn::keepdims)", lambda x: product(x, True), ones, kind)
-    count = r.randint(1, shape[-1])
-    yield Step(f"[&] {{ auto const [v, i] = cn::largest<{count}>(x); return v + 0.1 * i; }}()",
-               lambda x: x.topk(count).values + 0.1 * x.topk(count).indices.to(x), (*shape[:-1], count), kind)
-    yield Step("0.1 * cn::cumsum(x)", lambda x: 0.1 * x.cumsum(-1), shape, kind)
     axis = axes[0]
     yield Step(f"x + 0.01 * cn::argmax<{axis}>(x, cn::keepdims)",
                lambda x: x + 0.01 * x.argmax(axis + 1, keepdim=True).to(x), shape, kind)
+    if rows:
+        count = r.randint(1, shape[-1])
+        yield Step(f"[&] {{ auto const [v, i] = cn::largest<{count}>(x); return v + 0.1 * i; }}()",
+                   lambda x: x.topk(count).values + 0.1 * x.topk(count).indices.to(x), (*shape[:-1], count), kind)
+        yield Step("0.1 * cn::cumsum(x)", lambda x: 0.1 * x.cumsum(-1), shape, kind)
 
 
 def of_axes(r, shape, kind):
@@ -149,6 +183,18 @@ def of_axes(r, shape, kind):
                kind)
     yield Step(f"cn::stack<{place}>(x, x * x, cn::tanh(x))",
                lambda x: torch.stack([x, x * x, torch.tanh(x)], place + 1), (*shape[:place], 3, *shape[place:]), kind)
+    times = r.choices([1, 2, 3], k=len(shape))
+    yield Step(f"cn::repeat_interleave<{axis}, {times[axis]}>(x)",
+               lambda x: x.repeat_interleave(times[axis], axis + 1),
+               with_extent(shape, axis, times[axis] * shape[axis]), kind)
+    yield Step(f"cn::tile<{numbers(times)}>(x)", lambda x: x.tile(1, *times),
+               tuple(n * extent for n, extent in zip(times, shape)), kind)
+    repeated = (r.choice([2, 3]), *(r.choice([2, 5]) if extent == 1 else extent for extent in shape))
+    yield Step(f"x | cn::reshape_to<cn::row_major_shape<1, {numbers(shape)}>> | "
+               f"[](auto one) {{ return cn::broadcast_to<{numbers(repeated)}>(one); }}",
+               lambda x: x.unsqueeze(1).expand(-1, *repeated), repeated, kind)
+    if len(shape) == 1:
+        yield Step("cn::diag(x)", torch.diag_embed, shape * 2, kind)
     extents = factors(r, math.prod(shape))
     yield Step(f"x | cn::reshape_to<cn::row_major_shape<{numbers(extents)}>>",
                lambda x: x.reshape(x.shape[0], *extents), extents, kind)
@@ -187,6 +233,39 @@ def sums_of_products(r, shape, kind):
         yield Step('cn::einsum<"ii->i">(x)', lambda x: torch.einsum("bii->bi", x), shape[:1], kind)
 
 
+def joins(r, shape, kind):
+    """Functions of x and of a tensor p: the shape of p, and the step."""
+    axis = r.randrange(len(shape))
+    wide = tuple(r.choice([1, extent, extent]) for extent in shape)
+    yield wide, Step("x * p", lambda x, p: x * p, shape, kind)
+    yield wide, Step("(x - p) / (1 + cn::square(p))", lambda x, p: (x - p) / (1 + p * p), shape, kind)
+    yield wide, Step("cn::where(p > 0, x, p)", lambda x, p: torch.where(p > 0, x, p.expand(x.shape)), shape, kind)
+    more = r.randint(1, 3)
+    yield with_extent(shape, axis, more), Step(
+        f"cn::concatenate<{axis}>(x, p)", lambda x, p: torch.cat([x, p], axis + 1),
+        with_extent(shape, axis, shape[axis] + more), kind)
+    if kind != "rows":
+        return
+    place = r.randint(0, len(shape))
+    yield shape, Step(f"cn::stack<{place}>(p, x)", lambda x, p: torch.stack([p, x], place + 1),
+                      (*shape[:place], 2, *shape[place:]), kind)
+    width = r.choice([1, 2, 3, 7])
+    if len(shape) == 1:
+        def of_vector(axes):
+            return lambda x, p: torch.einsum(axes, x, p)
+        yield (width, *shape), Step("cn::times_rows(x, p)", of_vector("bi,bji->bj"), (width,), kind)
+        yield (*shape, width), Step("cn::matmul(x, p)", of_vector("bi,bij->bj"), (width,), kind)
+        yield (width,), Step("cn::outer(x, p)", of_vector("bi,bj->bij"), (*shape, width), kind)
+    else:
+        *outer, rows, columns = shape
+        yield (*outer, columns, width), Step("cn::matmul(x, p)", lambda x, p: x @ p, (*outer, rows, width), kind)
+        yield (*outer, width, rows), Step("cn::matmul(p, x)", lambda x, p: p @ x, (*outer, width, columns), kind)
+        yield (*outer, width, columns), Step("cn::matmul_transposed(x, p)", lambda x, p: x @ p.mT,
+                                             (*outer, rows, width), kind)
+        yield (columns, width), Step(f'cn::einsum<"{"abc"[:len(outer)]}ij,jk->k{"abc"[:len(outer)]}i">(x, p)',
+                                     lambda x, p: torch.einsum("z...ij,zjk->zk...i", x, p), (width, *outer, rows), kind)
+
+
 def of_images(r, shape, kind):
     weights = f"x | cn::global_avg_pool{len(shape) - 1}d | cn::reshape<{shape[0]}>"
     alone = "shape" if kind == "image" else "volume"
@@ -208,15 +287,100 @@ def factors(r, count):
 
 
 FAMILIES = {"rows": [along_axis, of_elements, reductions, of_axes, products, sums_of_products],
-            "image": [along_axis, of_elements, of_images], "volume": [along_axis, of_elements, of_images]}
+            "image": [along_axis, of_elements, reductions, of_images],
+            "volume": [along_axis, of_elements, reductions, of_images]}
+SHAPES = {"rows": "row_major_shape", "image": "shape", "volume": "volume"}
+
+
+def is_small(step):
+    return math.prod(step.shape) <= MOST_ELEMENTS and len(step.shape) <= MOST_AXES
 
 
 def next_step(r, shape, kind):
     while True:
-        steps = [step for step in r.choice(FAMILIES[kind])(r, shape, kind)
-                 if math.prod(step.shape) <= MOST_ELEMENTS and len(step.shape) <= MOST_AXES]
+        steps = list(filter(is_small, r.choice(FAMILIES[kind])(r, shape, kind)))
         if steps:
             return r.choice(steps)
+
+
+def fitted(r, shape, wanted, kind):
+    """A step from a tensor of parameters to one of this shape and kind: some of its elements."""
+    have, want = math.prod(shape), math.prod(wanted)
+    begin = r.randrange(have)
+    ids = [(begin + i) % have for i in range(want)]
+    if want <= 12 and r.random() < 0.5:
+        ids = [r.randrange(have) for _ in ids]
+    text = f"x | cn::reshape_to<cn::shape<{have}>>"
+    if have != want:
+        text = f"cn::take<0>({text}, std::array{{{numbers(ids)}}})"
+    else:
+        ids = range(have)
+    return Step(f"{text} | cn::reshape_to<cn::{SHAPES[kind]}<{numbers(wanted)}>>",
+                lambda x: x.flatten(1)[:, list(ids)].reshape(-1, *wanted), wanted, kind)
+
+
+class Functions(nn.Module):
+    """Two chains, of a tensor x of samples and of a tensor p of parameters, as castnet and PyTorch spell them."""
+
+    def __init__(self, r, first):
+        super().__init__()
+        self.r, self.count, self.lines, self.computed = r, 0, [], []
+        self.numbers, self.shapes, self.kinds = {"x": 0}, {}, {}
+        self.then("x", first)
+        if r.random() < 0.7:
+            self.add_parameter("p")
+        for _ in range(r.randint(2, 6)):
+            chosen = r.random()
+            if self.count and chosen < 0.2:
+                self.join("x", "p")
+            elif self.count and chosen < 0.3:
+                self.add_parameter("q")
+                self.join("p", "q")
+            else:
+                name = r.choice(["x", "p"]) if self.count else "x"
+                self.then(name, next_step(r, self.shapes[name], self.kinds[name]))
+        if self.count:
+            self.join("x", "p")
+
+    def add_parameter(self, name):
+        shape = factors(self.r, self.r.choice([6, 12, 24, 30]))
+        self.shapes[name], self.kinds[name] = shape, "rows"
+        self.numbers[name] = self.numbers.get(name, -1) + 1
+        number, self.count = self.count, self.count + 1
+        self.register_parameter(f"p{number}", nn.Parameter(torch.zeros(shape)))
+        self.lines.append(f"auto const {name}{self.numbers[name]} = "
+                          f"cn::new_parameter<cn::row_major_shape<{numbers(shape)}>>"
+                          f'(*x0.g, "p{number}", {{.start = cn::random_normal(1)}});')
+        self.computed.append(lambda at: at.update({name: getattr(self, f"p{number}")[None]}))
+
+    def then(self, name, step, *others):
+        """The next value of a chain, of that and the values of others."""
+        names = [name, *others]
+        now = [f"{n}{self.numbers[n]}" for n in names]
+        self.numbers[name] += 1
+        self.lines.append(f"auto const {name}{self.numbers[name]} = []({', '.join(['auto x', 'auto q'][:len(names)])}) "
+                          f"{{ return {step.castnet}; }}({', '.join(now)});")
+        self.shapes[name], self.kinds[name] = step.shape, step.kind
+
+        def compute(at):
+            values = [at[n] for n in names]
+            samples = max(map(len, values))
+            at[name] = step.torch(*(v.expand(samples, *v.shape[1:]) for v in values))
+        self.computed.append(compute)
+
+    def join(self, name, other):
+        """The next value of a chain, of that and the last one of another."""
+        shape, step = self.r.choice([(shape, step) for shape, step in joins(self.r, self.shapes[name], self.kinds[name])
+                                     if is_small(step)])
+        fit = fitted(self.r, self.shapes[other], shape, self.kinds[name])
+        text = f"[](auto x, auto p) {{ return {step.castnet}; }}(x, [](auto x) {{ return {fit.castnet}; }}(q))"
+        self.then(name, Step(text, lambda x, q: step.torch(x, fit.torch(q)), step.shape, step.kind), other)
+
+    def forward(self, x):
+        at = {"x": x}
+        for compute in self.computed:
+            compute(at)
+        return at["x"].flatten(1)
 
 
 class FunctionNetwork(compare.Network):
@@ -238,27 +402,20 @@ class FunctionNetwork(compare.Network):
             first = Layer(f"conv{axes}d<{channels}, 1>", (nn.Conv2d if axes == 2 else nn.Conv3d)(2, channels, 1),
                           (channels, *self.input[1:]))
             seen = Step("x", lambda x: x, first.shape, kind)
-        steps = [seen]
-        for _ in range(r.randint(2, 6)):
-            steps.append(next_step(r, steps[-1].shape, steps[-1].kind))
-
-        def apply(x):
-            for step in steps:
-                x = step.torch(x)
-            return x.flatten(1)
-        lines = "".join(f"        auto const x{i + 1} = [](auto x) {{ return {step.castnet}; }}(x{i});\n"
-                        for i, step in enumerate(steps))
-        self.definitions = (f"struct random_function {{\n    constexpr auto operator()(auto x0) const {{\n{lines}"
-                            f"        return x{len(steps)} | cn::flatten;\n    }}\n}};\n")
-        count = math.prod(steps[-1].shape)
-        layers = [first, Layer("random_function{}", Function(apply), (count,)), Layer("dense<3>", nn.Linear(count, 3), (3,))]
-        self.layers, self.steps = [layer.castnet for layer in layers], [step.castnet for step in steps[1:]]
+        functions = Functions(r, seen)
+        lines = "".join(f"        {line}\n" for line in functions.lines)
+        self.definitions = (f"struct random_function {{\n    constexpr auto operator()(auto x0) const {{\n"
+                            f'        cn::scope_guard const scope{{*x0.g, cn::layer_kind{{"functions"}}}};\n{lines}'
+                            f"        return x{functions.numbers['x']} | cn::flatten;\n    }}\n}};\n")
+        count = math.prod(functions.shapes["x"])
+        layers = [first, Layer("random_function{}", functions, (count,)), Layer("dense<3>", nn.Linear(count, 3), (3,))]
+        self.layers, self.steps = [layer.castnet for layer in layers], functions.lines[1:]
         self.output, self.batch = (3,), r.choice([1, 2, 3, 9])
         self.torch = nn.Sequential(*(layer.torch for layer in layers))
         self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, 3)
 
     def __str__(self):
-        return f"{self.input}, batch {self.batch}: {self.layers[0]}, {'; '.join(self.steps)}"
+        return f"{self.input}, batch {self.batch}: {self.layers[0]}, {' '.join(self.steps)}".replace("auto const ", "")
 
 
 if __name__ == "__main__":

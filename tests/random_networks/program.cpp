@@ -3,7 +3,7 @@
 // of many epochs over data in its memory.
 #include <castnet/castnet.hpp>
 
-#include "network.hpp" // network, dataset, batch and policy, columns and by_steps, by compare.py
+#include "network.hpp" // network, dataset, batch, capacity, policy, columns and by_steps, by compare.py
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +59,7 @@ void print(std::vector<double>& times) {
 }
 
 void print_time() {
-    cn::model<network, policy, cn::batch<batch>> model{cn::seed{1}};
+    cn::model<network, policy, cn::batch<capacity>> model{cn::seed{1}};
     auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 1e-5});
 #ifdef __CUDACC__
     constexpr size_t count = 64;
@@ -89,7 +89,7 @@ void print_time() {
 
 void check() {
     dataset const data = batches(1);
-    cn::model<network, policy, cn::batch<batch>> model{cn::seed{1}};
+    cn::model<network, policy, cn::batch<capacity>> model{cn::seed{1}};
     std::vector<size_t> samples(batch);
     std::iota(samples.begin(), samples.end(), size_t{0});
     auto training = cn::compile(model, cn::mse, cn::sgd{.learning_rate = 1});

@@ -236,10 +236,20 @@ def of_steps(r, net):
     units = r.choice(net.sizes.features)
     name, module, features = r.choice([
         (f"cn::dense<{units}>", lambda: nn.Linear(net.features, units), units),
+        (f"cn::weight_norm<cn::dense<{units}>>",
+         lambda: compare.NormalisedWeight(nn.Linear(net.features, units), False), units),
+        (f"cn::spectral_norm<cn::dense<{units}>>",
+         lambda: compare.NormalisedWeight(nn.Linear(net.features, units), True), units),
+        ("cn::prelu.per_channel()", lambda: nn.PReLU(net.features), net.features),
         ("cn::tanh", nn.Tanh, net.features), ("cn::gelu", nn.GELU, net.features),
         ("cn::layer_norm", lambda: nn.LayerNorm(net.features), net.features),
         ("cn::rms_norm", lambda: nn.RMSNorm(net.features, 1.1920929e-7), net.features)])
-    return Layer((name, "x"), module(), lambda f, at: f(at["x"]), features, True)
+    return Layer((name, "x"), module(), of_each_step, features, True)
+
+
+def of_each_step(f, at):
+    x = at["x"]
+    return f(x.flatten(0, 1)).unflatten(0, x.shape[:2])
 
 
 def of_matrices(r, net):
@@ -279,12 +289,14 @@ def positions(r, net):
 
 def convolution(r, net):
     filters, kernel, dilation = r.choice(net.sizes.features), r.choice([1, 2, 3]), r.choice([1, 2])
+    text = f"cn::conv1d<{filters}, {kernel}, cn::conv{{.padding = cn::causal, .dilation = {dilation}}}>"
     module = nn.Conv1d(net.features, filters, kernel, dilation=dilation)
+    if r.random() < 0.3:
+        text, module = f"cn::weight_norm<{text}>", compare.NormalisedWeight(module, False)
 
     def compute(f, at):
         return f(F.pad(at["x"].mT, ((kernel - 1) * dilation, 0))).mT
-    return Layer((f"cn::conv1d<{filters}, {kernel}, cn::conv{{.padding = cn::causal, .dilation = {dilation}}}>", "x"),
-                 module, compute, filters, True, kernel > 1)
+    return Layer((text, "x"), module, compute, filters, True, kernel > 1)
 
 
 def pooling(r, net):
@@ -404,7 +416,7 @@ class SequenceNetwork(compare.Network):
         return (f"#include <castnet/castnet.hpp>\n"
                 f"namespace cn = castnet;\n"
                 f"using policy = {compare.policy(number, device)};\n"
-                f"constexpr cn::size_t batch = {self.batch};\n"
+                f"constexpr cn::size_t batch = {self.batch}, capacity = {self.batch};\n"
                 f"using output = cn::shape<{', '.join(map(str, self.output))}>;\n"
                 f"using dataset = cn::data::dataset<output, cn::{kind}<{given}>, cn::length_of<{self.steps}>, "
                 f"cn::shape<{memory}>, cn::length_of<{self.memory_steps}>>;\n"

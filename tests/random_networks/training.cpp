@@ -1,0 +1,129 @@
+// Fits of a random network, for training.py: writes its parameters before and after one, and prints
+// what differs from it in a resumed fit, in one of two replicas, and in predictions of one sample.
+#include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+template <class T>
+std::vector<T> numbers(char const* file, size_t count) {
+    std::vector<T> x(count);
+    std::ifstream in{file, std::ios::binary};
+    if (!in.read(reinterpret_cast<char*>(x.data()), std::streamsize(count * sizeof(T)))) {
+        throw cn::error(std::string("random_networks: cannot read ") + file);
+    }
+    return x;
+}
+
+} // namespace
+
+#include "network.hpp" // network, policy, loss, optimizer and data, by training.py
+
+namespace {
+
+void expect(bool holds, char const* what) {
+    if (!holds) {
+        std::printf("%s\n", what);
+    }
+}
+
+template <class Model>
+std::vector<double> parameters(Model const& model) {
+    std::vector<double> all;
+    for (size_t i = 0; i < model.parameter_tensors(); ++i) {
+        auto const values = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+}
+
+template <class Where, cn::size_t Batch>
+using model_on = cn::model<network, Where, cn::batch<Batch>>;
+using network_model = model_on<policy, capacity>;
+
+// What a fit makes of a new model, and its losses.
+template <class Model, class Prepare>
+std::vector<double> fit(Model& model, dataset const& data, Prepare const& prepare) {
+    auto training = cn::compile(model, loss, optimizer());
+    auto options = fit_options(training);
+    prepare(training, options);
+    return training.fit(data, options)["loss"];
+}
+
+void check_resumed(dataset const& data) {
+    network_model whole{cn::seed{1}}, stopped{cn::seed{1}}, resumed{cn::seed{1}};
+    auto const shuffled = [](auto&, auto& options) { options.shuffle = true; };
+    auto const losses = fit(whole, data, shuffled);
+    int steps = 0;
+    fit(stopped, data, [&](auto& training, auto& options) {
+        options.shuffle = true;
+        options.checkpoint = cn::checkpoint(training, "checkpoint.safetensors");
+        options.callbacks = {
+            cn::on_step_end{[&](cn::step_report& report) { report.stop = ++steps == stop_after; }}};
+    });
+    auto const others = fit(resumed, data, [&](auto& training, auto& options) {
+        options.shuffle = true;
+        load(training, "checkpoint.safetensors");
+    });
+    expect(steps == stop_after, "the fit did not stop");
+    expect(parameters(resumed) == parameters(whole), "a resumed fit has other parameters");
+    expect(others == losses, "a resumed fit has other losses");
+}
+
+// Two replicas with the samples of one; sums over samples have another order.
+void check_replicas(network_model const& one, dataset const& data) {
+    if constexpr (capacity % 2 == 0) {
+        model_on<cn::policy::mirrored<policy, 2>, capacity / 2> two{cn::seed{1}};
+        fit(two, data, [](auto&, auto&) {});
+        auto const a = parameters(one), b = parameters(two);
+        double most = 0;
+        for (size_t i = 0; i < a.size(); ++i) {
+            most = std::fmax(most, std::fabs(a[i] - b[i]) / (1 + std::fabs(a[i])));
+        }
+        expect(most < 1e-6, "two replicas have other parameters than one");
+    }
+}
+
+void check_predictions(network_model const& model, dataset const& data) {
+    auto const all = model.predict(data);
+    for (size_t i = 0; i < samples; i += 2) {
+        auto const alone = model.predict(data.subset({i}));
+        for (size_t k = 0; k < alone.size(); ++k) {
+            if (alone[k] != all[i * alone.size() + k]) {
+                return expect(false, "a sample alone has another prediction");
+            }
+        }
+    }
+    cn::save(model, "copy.safetensors");
+    network_model copy{cn::seed{3}};
+    load(copy, "copy.safetensors");
+    expect(copy.predict(data) == all, "a loaded model has other predictions");
+}
+
+} // namespace
+
+int main() {
+    dataset const data = read_data();
+    network_model model{cn::seed{1}};
+    cn::save(model, "before.safetensors");
+    auto training = cn::compile(model, loss, optimizer());
+    auto const losses = training.fit(data, fit_options(training))["loss"];
+    cn::save(model, "after.safetensors");
+    std::vector<double> results(losses.begin(), losses.end());
+    results.push_back(training.evaluate(data).loss());
+    std::ofstream{"losses.bin", std::ios::binary}.write(
+        reinterpret_cast<char const*>(results.data()),
+        std::streamsize(results.size() * sizeof(double)));
+    save_averages(training, model);
+    check_resumed(data);
+    check_replicas(model, data);
+    check_predictions(model, data);
+}
