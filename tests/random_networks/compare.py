@@ -527,6 +527,7 @@ def ends(r, shape, sizes):
 class Network:
     definitions = RunningStandard.castnet  # of what its layers name
     capacity = 0  # of a step, which may have fewer samples; 0: as many
+    policy = "{}"  # of the one that computes with a type of numbers
 
     def __init__(self, seed, sizes):
         r = random.Random(seed)
@@ -567,7 +568,7 @@ class Network:
             return f"cn::shape<{', '.join(map(str, extents))}>"
         return (f"#include <castnet/{'cuda' if device == 'cuda' else 'castnet'}.hpp>\n"
                 f"namespace cn = castnet;\n"
-                f"using policy = {policy(number, device)};\n"
+                f"using policy = {self.policy.format(policy(number, device))};\n"
                 f"constexpr cn::size_t batch = {self.batch}, capacity = {self.capacity or self.batch};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
@@ -629,7 +630,7 @@ def parameters(file):
         *path, last = name.split(".")
         recurrent = re.match(r"(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", last)
         order = ([kinds.index(last)] if last in kinds else
-                 [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh") for m in [recurrent] if m])
+                 [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh") for m in [recurrent] if m] or [last])
         return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in path], order
     found = load_file(file)
     return {name: found[name].double() for name in sorted(found, key=place)}

@@ -8,6 +8,7 @@ the values of another chain, of parameters. It is compiled in double, and comput
 bits. Needs what compare.py needs.
 """
 
+import copy
 import math
 import random
 from collections import namedtuple
@@ -351,7 +352,7 @@ class Functions(nn.Module):
         self.lines.append(f"auto const {name}{self.numbers[name]} = "
                           f"cn::new_parameter<cn::row_major_shape<{numbers(shape)}>>"
                           f'(*x0.g, "p{number}", {{.start = cn::random_normal(1)}});')
-        self.computed.append(lambda at: at.update({name: getattr(self, f"p{number}")[None]}))
+        self.computed.append(lambda of, at: at.update({name: getattr(of, f"p{number}")[None]}))
 
     def then(self, name, step, *others):
         """The next value of a chain, of that and the values of others."""
@@ -362,7 +363,7 @@ class Functions(nn.Module):
                           f"{{ return {step.castnet}; }}({', '.join(now)});")
         self.shapes[name], self.kinds[name] = step.shape, step.kind
 
-        def compute(at):
+        def compute(_, at):
             values = [at[n] for n in names]
             samples = max(map(len, values))
             at[name] = step.torch(*(v.expand(samples, *v.shape[1:]) for v in values))
@@ -376,10 +377,16 @@ class Functions(nn.Module):
         text = f"[](auto x, auto p) {{ return {step.castnet}; }}(x, [](auto x) {{ return {fit.castnet}; }}(q))"
         self.then(name, Step(text, lambda x, q: step.torch(x, fit.torch(q)), step.shape, step.kind), other)
 
+    def definition(self):
+        lines = "".join(f"        {line}\n" for line in self.lines)
+        return (f"struct random_function {{\n    constexpr auto operator()(auto x0) const {{\n"
+                f'        cn::scope_guard const scope{{*x0.g, cn::layer_kind{{"functions"}}}};\n{lines}'
+                f"        return x{self.numbers['x']} | cn::flatten;\n    }}\n}};\n")
+
     def forward(self, x):
         at = {"x": x}
         for compute in self.computed:
-            compute(at)
+            compute(self, at)
         return at["x"].flatten(1)
 
 
@@ -403,19 +410,30 @@ class FunctionNetwork(compare.Network):
                           (channels, *self.input[1:]))
             seen = Step("x", lambda x: x, first.shape, kind)
         functions = Functions(r, seen)
-        lines = "".join(f"        {line}\n" for line in functions.lines)
-        self.definitions = (f"struct random_function {{\n    constexpr auto operator()(auto x0) const {{\n"
-                            f'        cn::scope_guard const scope{{*x0.g, cn::layer_kind{{"functions"}}}};\n{lines}'
-                            f"        return x{functions.numbers['x']} | cn::flatten;\n    }}\n}};\n")
         count = math.prod(functions.shapes["x"])
+        self.definitions, self.steps = functions.definition(), functions.lines[1:]
         layers = [first, Layer("random_function{}", functions, (count,)), Layer("dense<3>", nn.Linear(count, 3), (3,))]
-        self.layers, self.steps = [layer.castnet for layer in layers], functions.lines[1:]
+        kind = r.choice(["", "repeated", "repeated", "replicas", "devices"])
         self.output, self.batch = (3,), r.choice([1, 2, 3, 9])
+        if kind == "repeated" and functions.count and len(self.input) == 1:
+            back = Layer(f"dense<{self.input[0]}>, tanh", nn.Sequential(nn.Linear(count, self.input[0]), nn.Tanh()), None)
+            block = [first, layers[1], back]
+            again = copy.deepcopy([layer.torch for layer in block])
+            layers = [Layer(f"repeat<2, block<{', '.join(layer.castnet for layer in block)}>>",
+                            nn.Sequential(*(layer.torch for layer in block), *again), self.input),
+                      Layer("dense<3>", nn.Linear(self.input[0], 3), (3,))]
+        elif kind == "replicas":
+            self.policy, self.capacity = "cn::policy::mirrored<{}, 2>", (self.batch + 1) // 2
+        elif kind == "devices":
+            self.policy = "cn::policy::model_parallel<{}, 2>"
+            layers[1] = layers[1]._replace(castnet="on<1, random_function{}>")
+        self.layers = [layer.castnet for layer in layers]
         self.torch = nn.Sequential(*(layer.torch for layer in layers))
         self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, 3)
 
     def __str__(self):
-        return f"{self.input}, batch {self.batch}: {self.layers[0]}, {' '.join(self.steps)}".replace("auto const ", "")
+        return f"{self.input}, batch {self.batch}, {self.policy}: {', '.join(self.layers)}: {' '.join(self.steps)}".replace(
+            "auto const ", "")
 
 
 if __name__ == "__main__":

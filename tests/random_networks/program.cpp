@@ -2,6 +2,8 @@
 // before and after a step; `program time` prints how many milliseconds a step takes, on a GPU one
 // of many epochs over data in its memory.
 #include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+#include <castnet/policy/model_parallel.hpp>
 
 #include "network.hpp" // network, dataset, batch, capacity, policy, columns and by_steps, by compare.py
 

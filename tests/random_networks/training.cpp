@@ -1,5 +1,6 @@
 // Fits of a random network, for training.py: writes its parameters before and after one, and prints
-// what differs from it in a resumed fit, in one of two replicas, and in predictions of one sample.
+// what differs from it in a resumed fit, in one of two replicas, in predictions of one sample, and
+// after parameters have changed.
 #include <castnet/castnet.hpp>
 #include <castnet/policy/mirrored.hpp>
 
@@ -102,10 +103,52 @@ void check_predictions(network_model const& model, dataset const& data) {
             }
         }
     }
+}
+
+// Whoever has computed with other parameters before computes what a new model does.
+template <class Training>
+void check_like_new(Training& training, network_model const& model, dataset const& data) {
     cn::save(model, "copy.safetensors");
-    network_model copy{cn::seed{3}};
-    load(copy, "copy.safetensors");
-    expect(copy.predict(data) == all, "a loaded model has other predictions");
+    network_model fresh{cn::seed{3}};
+    load(fresh, "copy.safetensors");
+    expect(fresh.predict(data) == model.predict(data), "a loaded model has other predictions");
+    expect(cn::compile(fresh, loss, optimizer()).evaluate(data).loss() ==
+               training.evaluate(data).loss(),
+           "a loaded model has another loss");
+}
+
+template <class Training>
+void check_averages(Training& training, network_model& model, dataset const& data) {
+    if constexpr (averages) {
+        auto const before = model.predict(data);
+        {
+            cn::averaged_weights const now{training};
+            cn::save(model, "averages.safetensors");
+            check_like_new(training, model, data);
+        }
+        expect(model.predict(data) == before, "averages are left behind");
+    }
+}
+
+template <class Training>
+void check_changes(Training& training, network_model& model, dataset const& data) {
+    check_like_new(training, model, data);
+    auto const before = model.predict(data);
+    network_model other{cn::seed{5}};
+    other.predict(data);
+    cn::copy_parameters(model, other);
+    expect(other.predict(data) == before, "copied parameters have other predictions");
+    for (size_t i = 0; i < model.parameter_tensors(); ++i) {
+        auto const name = model.parameter_at(i).name.text();
+        auto const values = model.get(name);
+        model.set(name, std::vector<double>(values.size(), 0.5));
+        check_like_new(training, model, data);
+        model.set(name, values);
+    }
+    expect(model.predict(data) == before, "parameters that were set back have other predictions");
+    std::vector<size_t> const some{0, 1, 2};
+    training.step(data, some);
+    check_like_new(training, model, data);
 }
 
 } // namespace
@@ -122,8 +165,9 @@ int main() {
     std::ofstream{"losses.bin", std::ios::binary}.write(
         reinterpret_cast<char const*>(results.data()),
         std::streamsize(results.size() * sizeof(double)));
-    save_averages(training, model);
+    check_averages(training, model, data);
     check_resumed(data);
     check_replicas(model, data);
     check_predictions(model, data);
+    check_changes(training, model, data);
 }
