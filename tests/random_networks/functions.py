@@ -4,8 +4,9 @@
     tests/random_networks/functions.py 0 40          # seeds 0 to 39
 
 Each is a chain of functions of an image, a volume, or a tensor of one to five axes, between two layers, and most read
-the values of another chain, of parameters. It is compiled in double, and computes on 1, 2 and 3 threads with the same
-bits. Needs what compare.py needs.
+the values of another chain, of parameters. Some also have the gradients of their sum, by their input and a parameter,
+which are differentiated again. Each is compiled in double, and computes on 1, 2 and 3 threads with the same bits. Needs
+what compare.py needs.
 """
 
 import copy
@@ -325,7 +326,8 @@ class Functions(nn.Module):
 
     def __init__(self, r, first):
         super().__init__()
-        self.r, self.count, self.lines, self.computed = r, 0, [], []
+        self.r, self.count, self.parameters, self.lines, self.computed = r, 0, [], [], []
+        self.has_gradients = False
         self.numbers, self.shapes, self.kinds = {"x": 0}, {}, {}
         self.then("x", first)
         if r.random() < 0.7:
@@ -349,10 +351,15 @@ class Functions(nn.Module):
         self.numbers[name] = self.numbers.get(name, -1) + 1
         number, self.count = self.count, self.count + 1
         self.register_parameter(f"p{number}", nn.Parameter(torch.zeros(shape)))
-        self.lines.append(f"auto const {name}{self.numbers[name]} = "
-                          f"cn::new_parameter<cn::row_major_shape<{numbers(shape)}>>"
-                          f'(*x0.g, "p{number}", {{.start = cn::random_normal(1)}});')
-        self.computed.append(lambda of, at: at.update({name: getattr(of, f"p{number}")[None]}))
+        self.parameters.append(f"auto const {name}{self.numbers[name]} = "
+                               f"cn::new_parameter<cn::row_major_shape<{numbers(shape)}>>"
+                               f'(*x0.g, "p{number}", {{.start = cn::random_normal(1)}});')
+
+        def add(of, at):
+            at[name] = getattr(of, f"p{number}").expand(len(at["x"]), *shape)
+            if number == 0:
+                at["by"].append(at[name])
+        self.computed.append(add)
 
     def then(self, name, step, *others):
         """The next value of a chain, of that and the values of others."""
@@ -378,16 +385,34 @@ class Functions(nn.Module):
         self.then(name, Step(text, lambda x, q: step.torch(x, fit.torch(q)), step.shape, step.kind), other)
 
     def definition(self):
-        lines = "".join(f"        {line}\n" for line in self.lines)
+        parameters, lines = ("".join(f"        {line}\n" for line in lines) for lines in (self.parameters, self.lines))
+        by = ["x0", "p0"][:1 + (self.count > 0)]
+        arguments = ", ".join(f"auto {name}" for name in by)
+        gradients = (f"        auto const slopes = cn::grad<{numbers(range(len(by)))}>(\n"
+                     f"            [&]({arguments}) {{ return cn::sum(chain({numbers(by)})); }}, {numbers(by)});\n"
+                     f"        return cn::concat(y, {'std::get<0>(slopes)' if len(by) > 1 else 'slopes'} | cn::flatten"
+                     f"{', std::get<1>(slopes) | cn::flatten' if len(by) > 1 else ''});\n")
         return (f"struct random_function {{\n    constexpr auto operator()(auto x0) const {{\n"
-                f'        cn::scope_guard const scope{{*x0.g, cn::layer_kind{{"functions"}}}};\n{lines}'
-                f"        return x{self.numbers['x']} | cn::flatten;\n    }}\n}};\n")
+                f'        cn::scope_guard const scope{{*x0.g, cn::layer_kind{{"functions"}}}};\n{parameters}'
+                f"        auto const chain = [=]({arguments}) {{\n{lines}"
+                f"        return x{self.numbers['x']} | cn::flatten;\n        }};\n"
+                f"        auto const y = chain({numbers(by)});\n"
+                f"{gradients if self.has_gradients else '        return y;' + chr(10)}    }}\n}};\n")
+
+    def size(self):
+        """Elements of the result."""
+        sizes = [self.first_size] + ([self.p0.numel()] if self.count else [])
+        return math.prod(self.shapes["x"]) + (sum(sizes) if self.has_gradients else 0)
 
     def forward(self, x):
-        at = {"x": x}
+        at = {"x": x, "by": [x]}
         for compute in self.computed:
             compute(self, at)
-        return at["x"].flatten(1)
+        y = at["x"].flatten(1)
+        if not self.has_gradients:
+            return y
+        slopes = torch.autograd.grad(y.sum(), at["by"], create_graph=True, materialize_grads=True)
+        return torch.cat([y, *(slope.flatten(1) for slope in slopes)], 1)
 
 
 class FunctionNetwork(compare.Network):
@@ -410,10 +435,11 @@ class FunctionNetwork(compare.Network):
                           (channels, *self.input[1:]))
             seen = Step("x", lambda x: x, first.shape, kind)
         functions = Functions(r, seen)
-        count = math.prod(functions.shapes["x"])
-        self.definitions, self.steps = functions.definition(), functions.lines[1:]
+        kind = r.choice(["", "repeated", "repeated", "replicas", "devices", "gradients", "gradients"])
+        functions.has_gradients, functions.first_size = kind == "gradients", math.prod(first.shape)
+        count, self.note = functions.size(), ' with gradients' * functions.has_gradients
+        self.definitions, self.steps = functions.definition(), functions.parameters + functions.lines[1:]
         layers = [first, Layer("random_function{}", functions, (count,)), Layer("dense<3>", nn.Linear(count, 3), (3,))]
-        kind = r.choice(["", "repeated", "repeated", "replicas", "devices"])
         self.output, self.batch = (3,), r.choice([1, 2, 3, 9])
         if kind == "repeated" and functions.count and len(self.input) == 1:
             back = Layer(f"dense<{self.input[0]}>, tanh", nn.Sequential(nn.Linear(count, self.input[0]), nn.Tanh()), None)
@@ -432,8 +458,9 @@ class FunctionNetwork(compare.Network):
         self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, 3)
 
     def __str__(self):
-        return f"{self.input}, batch {self.batch}, {self.policy}: {', '.join(self.layers)}: {' '.join(self.steps)}".replace(
-            "auto const ", "")
+        return (f"{self.input}, batch {self.batch}, {self.policy}: {', '.join(self.layers)}"
+                f"{self.note}: {' '.join(self.steps)}").replace(
+                    "auto const ", "")
 
 
 if __name__ == "__main__":
