@@ -442,7 +442,8 @@ class FunctionNetwork(compare.Network):
         layers = [first, Layer("random_function{}", functions, (count,)), Layer("dense<3>", nn.Linear(count, 3), (3,))]
         self.output, self.batch = (3,), r.choice([1, 2, 3, 9])
         if kind == "repeated" and functions.count and len(self.input) == 1:
-            back = Layer(f"dense<{self.input[0]}>, tanh", nn.Sequential(nn.Linear(count, self.input[0]), nn.Tanh()), None)
+            back = Layer(f"dense<{self.input[0]}>, tanh", nn.Sequential(nn.Linear(count, self.input[0]), nn.Tanh()),
+                         None)
             block = [first, layers[1], back]
             again = copy.deepcopy([layer.torch for layer in block])
             layers = [Layer(f"repeat<2, block<{', '.join(layer.castnet for layer in block)}>>",
