@@ -128,6 +128,22 @@ TEST_CASE("the elements of a tensor are a column of another type") {
                          doctest::Contains("the elements are F8_E4M3"), castnet::error);
 }
 
+TEST_CASE("a tensor of a temporary file keeps its bytes") {
+    temporary_directory const directory;
+    auto const path = directory / "x.safetensors";
+    std::vector<float> const x{1, 2, 3};
+    io::save_safetensors(path, std::vector{io::tensor_of("x", {3}, x.data())});
+    auto const& kept = io::load_safetensors(path).at("x");
+    CHECK(kept.as<float>() == x);
+    auto value = io::load_safetensors(path).at("x");
+    auto const moved = std::move(value);
+    CHECK(moved.as<float>() == x);
+    static_assert(!std::is_copy_constructible_v<io::kept_tensor>);
+    CHECK_THROWS_WITH_AS(io::load_safetensors(path).at("y"),
+                         doctest::Contains("found no tensor \"y\" among its 1 tensors"),
+                         castnet::file_error);
+}
+
 TEST_CASE("a file without tensors is a valid file") {
     temporary_directory const directory;
     auto const path = directory / "empty.safetensors";

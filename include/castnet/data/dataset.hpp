@@ -136,6 +136,15 @@ struct takes_columns {
     static constexpr bool checked = true;
 };
 
+// The same for a sample by its number in brackets.
+template <class Number>
+struct samples_are_copied {
+    static_assert(castnet::detail::never<Number>,
+                  "castnet: a data set has no data[i]: data.copy_input(i, numbers) and "
+                  "data.copy_target(i, numbers) write what sample i has, and data.subset({i}) is a "
+                  "data set of this sample");
+};
+
 // Type is label<K>, a shape of real numbers or, for several targets or none, targets<T…> of these;
 // Inputs are shapes, in row-major order: channels, height, width; ids<…> where the numbers are
 // whole. The constructor takes one column for each input, then one for each target; it throws
@@ -168,6 +177,12 @@ public:
     using target_shape = data::target_shape<typename as_targets<Type>::template at<I>>;
 
     size_t size() const { return samples_.size(); }
+
+    // Only for its message.
+    template <class Number>
+    auto operator[](Number) const {
+        void(samples_are_copied<Number>{});
+    }
 
     // Writes input I of a sample: input_shape<I>::count numbers.
     template <size_t I = 0, class T>

@@ -16,6 +16,18 @@ namespace castnet::io {
 static_assert(std::endian::native == std::endian::little,
               "castnet: safetensors files are little endian and so must the machine be");
 
+// A tensor with the bytes of its file, so it moves but does not copy.
+class kept_tensor : public stored_tensor {
+public:
+    kept_tensor(stored_tensor const& tensor, io::bytes&& data)
+        : stored_tensor{tensor}, data_{std::move(data)} {}
+    kept_tensor(kept_tensor&&) = default;
+    kept_tensor& operator=(kept_tensor&&) = default;
+
+private:
+    io::bytes data_; // that `bytes` views
+};
+
 // The tensors of a file, held in memory.
 class safetensors_file {
 public:
@@ -73,13 +85,18 @@ public:
     }
 
     // The tensor of this name; throws file_error where there is none.
-    stored_tensor const& at(std::string_view name) const {
+    stored_tensor const& at(std::string_view name) const& {
         auto const* const found = find(name);
         if (found == nullptr) {
             throw file_error(file_, {"found no tensor ", detail::shown(name), " among its ",
                                      entries_.size(), " tensors", hint_at_names(name)});
         }
         return *found;
+    }
+    // So that load_safetensors(path).at(name) views no bytes that are gone.
+    kept_tensor at(std::string_view name) && {
+        stored_tensor const& found = at(name);
+        return {found, std::move(data_)};
     }
 
 private:

@@ -180,7 +180,18 @@ struct layer_with_state {
 template <auto Layer>
 inline constexpr layer_with_state<Layer> with_state_of{};
 
+// Where named<"name"> or shared<"name"> has no layer.
+struct no_layer {};
+
 } // namespace detail
+
+// A class, so that every compiler prints its arguments.
+template <fixed_string Name, class Given>
+struct layer_stands_beside_name {
+    static_assert(detail::never<Given>,
+                  "castnet: the layer stands beside its name: named<\"name\", dense<4>>, "
+                  "shared<\"name\", dense<4>>; see layer_stands_beside_name<name, what was given>");
+};
 
 // A layer with a fixed name in place of its position in a chain or its number in a function:
 // named<"stem", conv2d<64, 7>> has "stem.weight", as add_module() or OrderedDict name it in
@@ -203,13 +214,20 @@ struct named_layer {
         }
         return y;
     }
+    // Only for its message.
+    template <class Given>
+        requires(!LayerInput<Given>)
+    constexpr Given operator()(Given given) const {
+        void(layer_stands_beside_name<Name, Given>{});
+        return given;
+    }
     // That of a recurrent layer (nn/recurrent.hpp); so below.
     template <LayerInput X, class... Initial>
     constexpr auto with_state(X x, Initial... initial) const {
         return named_layer<Name, detail::with_state_of<Layer>>{}(x, initial...);
     }
 };
-template <fixed_string Name, auto Layer>
+template <fixed_string Name, auto Layer = detail::no_layer{}>
 inline constexpr named_layer<Name, Layer> named{};
 
 // A layer that can be applied several times with the same parameters, "encoder.weight" everywhere:
@@ -240,12 +258,19 @@ struct shared_layer {
         g.path.prefix = outer;
         return y;
     }
+    // Only for its message.
+    template <class Given>
+        requires(!LayerInput<Given>)
+    constexpr Given operator()(Given given) const {
+        void(layer_stands_beside_name<Name, Given>{});
+        return given;
+    }
     template <LayerInput X, class... Initial>
     constexpr auto with_state(X x, Initial... initial) const {
         return shared_layer<Name, detail::with_state_of<Layer>>{}(x, initial...);
     }
 };
-template <fixed_string Name, auto Layer>
+template <fixed_string Name, auto Layer = detail::no_layer{}>
 inline constexpr shared_layer<Name, Layer> shared{};
 
 namespace detail {

@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/core/name_argument.hpp>
+#include <castnet/core/shape.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -33,6 +34,14 @@ struct metric_has_counts {
                          "cn::confusion_matrix<classes> or cn::auc, by the name of its column: "
                          "these scores have none of this name; see metric_has_counts<name>");
     static constexpr bool checked = true;
+};
+
+// The same for scores where a number is needed.
+template <class Scores>
+struct scores_are_several_numbers {
+    static_assert(detail::never<Scores>,
+                  "castnet: what evaluate() and step() return are scores, which are no "
+                  "number: .loss() is the loss, [\"accuracy\"] a metric by its name");
 };
 
 namespace detail {
@@ -154,6 +163,12 @@ public:
             return static_cast<score_at<which> const&>(metrics_).metric.counts(
                 std::span{first, numbers[which]});
         }
+    }
+
+    // Only for its message.
+    operator double() const {
+        void(scores_are_several_numbers<scores>{});
+        return 0;
     }
 
 private:
