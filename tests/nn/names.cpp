@@ -251,6 +251,22 @@ TEST_CASE("every layer of a function that stands in a chain has a name of its ow
     CHECK_FALSE(has_clash<cn::zoo::resnet50>());
 }
 
+TEST_CASE("a network of a function has the names of its own as a layer, behind a prefix") {
+    using alone = cn::network<pair{}, input<4>>;
+    CHECK(names<alone>() ==
+          list{"dense_1.weight", "dense_1.bias", "dense_2.weight", "dense_2.bias"});
+    CHECK(names<cn::sequential<input<4>, named<"part", alone{}>>>() ==
+          list{"part.dense_1.weight", "part.dense_1.bias", "part.dense_2.weight",
+               "part.dense_2.bias"});
+    CHECK(names<cn::sequential<input<4>, cn::relu, alone{}, dense<2>>>() ==
+          list{"1.dense_1.weight", "1.dense_1.bias", "1.dense_2.weight", "1.dense_2.bias",
+               "2.weight", "2.bias"});
+    constexpr auto begins = [](auto x) { return x | alone{} | dense<2>; };
+    CHECK(names<cn::sequential<input<4>, named<"part", begins>>>() ==
+          list{"part.dense_1.weight", "part.dense_1.bias", "part.dense_2.weight",
+               "part.dense_2.bias", "part.dense_3.weight", "part.dense_3.bias"});
+}
+
 TEST_CASE("parameters of one name are found") {
     CHECK(has_clash<cn::sequential<input<4>, unnamed{}>>());
     CHECK(has_clash<cn::sequential<input<4>, named<"a", dense<4>>, named<"a", dense<4>>>>());

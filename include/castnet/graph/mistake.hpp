@@ -150,8 +150,10 @@ struct network_has_no_mistake {
         "backwards (bidirectional), attention to the same sequence that is not causal or has other "
         "masks, pooling over time, convolutions over time that are not causal, flatten before a "
         "dense layer, images whose channels are the steps (reshape<time, 3, 4>; of each step, "
-        "reshape_to<row_major_shape<time, 3, 4>>), and what reads the end of another sequence; use "
-        "predict() with whole sequences");
+        "reshape_to<row_major_shape<time, 3, 4>>), what reads the end of another sequence, and "
+        "attention to another sequence that has the same length (give it another one, or its "
+        "elements as a vector, input<time * features>, to be reshaped); use predict() with whole "
+        "sequences");
     static_assert(
         Found != mistake::repeated_block_in_block,
         "castnet: a block of repeat<N, block> cannot contain repeat<...>: write the inner "

@@ -244,6 +244,7 @@ struct network {
             same_input<inputs, type_list<S...>>,
             "castnet: a network used as a layer gets inputs of other shapes than its own; "
             "see same_input<expected, given>");
+        (void(x.g->path.positioned = false), ...); // names as when it is alone
         return F(x...);
     }
 
