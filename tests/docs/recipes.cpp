@@ -79,6 +79,34 @@ struct ramps { // images of one channel, brighter from left to right or from top
 };
 // [/own_data]
 
+// [noisy_data]
+struct noisy_ramps { // for a network that removes noise, which is new in each epoch
+    using target_type = cn::shape<1, 8, 12>;
+    template <std::size_t>
+    using input_shape = cn::shape<1, 8, 12>;
+    static constexpr std::size_t input_count = 1;
+    mutable std::uint64_t seed = 0, epoch = 0;
+
+    std::size_t size() const { return ramps{}.size(); }
+    void begin_epoch(cn::data::epoch const& now) const {
+        seed = now.seed;
+        epoch = now.number;
+    }
+    template <std::size_t I, class T>
+    void copy_input(std::size_t sample, T* out) const {
+        copy_target(sample, out);
+        cn::data::random_stream random{0, seed, epoch << 40 ^ sample};
+        for (std::size_t i = 0; i < target_type::count; ++i) {
+            out[i] += T(0.1 * random.normal());
+        }
+    }
+    template <class T>
+    void copy_target(std::size_t sample, T* out) const {
+        ramps{}.copy_input<0>(sample, out);
+    }
+};
+// [/noisy_data]
+
 // [matmul]
 template <std::size_t Units>
 struct projection_layer {
@@ -305,6 +333,20 @@ TEST_CASE("a data set of the guide") {
     CHECK(training.evaluate(ramps{})["binary_accuracy"] == 1);
 }
 
+TEST_CASE("a data set of one's own is told of epochs") {
+    using network = cn::sequential<cn::input<1, 8, 12>, cn::conv2d<1, 3, cn::conv{.padding = 1}>>;
+    cn::model<network, cn::policy::cpu, cn::batch<25>> model{cn::seed{7}};
+    auto training = cn::compile(model, cn::mse, cn::adam{});
+    noisy_ramps const data;
+    std::vector<float> first(96), second(96);
+    data.copy_input<0>(3, first.data());
+    training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
+    CHECK(data.seed == 7);
+    CHECK(data.epoch == 2);
+    data.copy_input<0>(3, second.data());
+    CHECK(first != second);
+}
+
 TEST_CASE("gradients by inputs of the guide") {
     cn::model<scores_network, cn::policy::basic_cpu<double>, cn::batch<1>> scores{cn::seed{1}};
     cn::model<saliency_network, cn::policy::basic_cpu<double>, cn::batch<1>> slopes{cn::seed{2}};
@@ -436,6 +478,82 @@ TEST_CASE("a training is a member of a class") {
                                                               std::vector<float>{3}};
     CHECK(std::isfinite(prices.learn(sales)));
     CHECK(prices.price({1, 2}) != before);
+}
+
+namespace {
+
+// [pairs]
+template <class Views, std::size_t Pairs>
+struct batches_of_pairs : cn::data::adaptor<Views> { // each a sample: two views of some images
+    using cn::data::adaptor<Views>::adaptor;
+    using target_type = cn::data::targets<>;
+    template <std::size_t>
+    using input_shape = cn::shape<1, Pairs, 8, 12>; // with the images in the place of the depth
+    static constexpr std::size_t input_count = 2;
+
+    std::size_t size() const { return this->base().size() / 2 / Pairs; }
+    template <std::size_t I, class T>
+    void copy_input(std::size_t sample, T* out) const {
+        auto const first = I * this->base().size() / 2 + sample * Pairs;
+        for (std::size_t k = 0; k < Pairs; ++k) {
+            this->base().template copy_input<0>(first + k, out + k * 8 * 12);
+        }
+    }
+};
+// [/pairs]
+
+// [contrast]
+struct contrast { // SimCLR: the score of each view beside each other one
+    static constexpr cn::conv3 halves{.stride = cn::size3{1, 2, 2}, .padding = cn::size3{0, 1, 1}};
+    static constexpr auto encoder =
+        cn::shared<"encoder", cn::block<cn::conv3d<8, cn::size3{1, 3, 3}, halves>, cn::relu,
+                                        cn::conv3d<16, cn::size3{1, 3, 3}, halves>, cn::relu>>;
+    static constexpr auto head = cn::shared<"head", cn::dense<8>>;
+
+    static constexpr auto unit_rows(auto images) {
+        auto const h = cn::transpose(cn::mean<2, 3>(encoder(images))) | head; // images, features
+        return h / cn::norm<1>(h, cn::keepdims);
+    }
+    constexpr auto operator()(auto left, auto right) const {
+        auto const a = unit_rows(left), b = unit_rows(right);
+        return cn::matmul_transposed(a, b) / 0.2;
+    }
+};
+struct info_nce {
+    static constexpr char const* name = "info_nce";
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto scores) const { // the diagonal's are those of one image
+        return -cn::mean(cn::diagonal(cn::log_softmax(scores)));
+    }
+};
+using contrast_network = cn::network<contrast{}, cn::input<1, 16, 8, 12>, cn::input<1, 16, 8, 12>>;
+// [/contrast]
+
+} // namespace
+
+TEST_CASE("views of the same image become more alike than those of others") {
+    // [views]
+    auto const images = cn::data::epochs_of(ramps{}, 96); // in another order in each epoch
+    auto views = cn::data::augment(cn::data::repeat(images, 2), cn::data::random_flip{},
+                                   cn::data::random_resized_crop{});
+    batches_of_pairs<decltype(views), 16> const batches{views};
+
+    cn::model<contrast_network, cn::policy::cpu, cn::batch<1>> model{cn::seed{1}};
+    auto training = cn::compile(model, info_nce{}, cn::adam{.learning_rate = 1e-2});
+    auto const history = training.fit(batches, {.epochs = 20, .verbose = cn::verbosity::silent});
+    // [/views]
+    CHECK(history["loss"].back() < history["loss"].front() - 0.1);
+    std::vector<float> first(96), second(96);
+    auto const view = [&](std::size_t sample, std::vector<float>& to) {
+        views.copy_input<0>(sample, to.data());
+    };
+    view(0, first);
+    view(96, second);
+    CHECK(first != second); // of one image
+    batches.begin_epoch({.number = 1});
+    view(0, second);
+    CHECK(first != second); // of another one
+    batches.end_epoch();
 }
 
 namespace {

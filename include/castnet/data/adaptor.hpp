@@ -48,11 +48,7 @@ public:
         data_.begin_epoch(e);
     }
     void begin_step() const { data::begin_step(data_); }
-    void end_epoch() const {
-        if constexpr (ReadByEpochs<Data>) {
-            data_.end_epoch();
-        }
-    }
+    void end_epoch() const { data::end_epoch(data_); }
 
     bool changes_with_epoch() const { return data::changes_with_epoch(data_); }
 

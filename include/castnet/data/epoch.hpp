@@ -17,15 +17,11 @@ struct epoch {
     size_t rows = 1; // of a step
 };
 
-// A data set that is told of epochs: begin_epoch(epoch) before the first sample is read,
-// begin_step() before those of each step, and end_epoch() after the last one, or where an exception
-// ends the fit.
+// A data set that is told of epochs: begin_epoch(epoch) before the first sample is read and, if it
+// has them, begin_step() before those of each step, and end_epoch() after the last one, or where an
+// exception ends the fit.
 template <class Data>
-concept ReadByEpochs = requires(Data const& data, epoch const& e) {
-    data.begin_epoch(e);
-    data.begin_step();
-    data.end_epoch();
-};
+concept ReadByEpochs = requires(Data const& data, epoch const& e) { data.begin_epoch(e); };
 
 template <class Data>
 void begin_epoch([[maybe_unused]] Data const& data, [[maybe_unused]] epoch const& e) {
@@ -35,8 +31,14 @@ void begin_epoch([[maybe_unused]] Data const& data, [[maybe_unused]] epoch const
 }
 template <class Data>
 void begin_step([[maybe_unused]] Data const& data) {
-    if constexpr (ReadByEpochs<Data>) {
+    if constexpr (requires { data.begin_step(); }) {
         data.begin_step();
+    }
+}
+template <class Data>
+void end_epoch([[maybe_unused]] Data const& data) {
+    if constexpr (requires { data.end_epoch(); }) {
+        data.end_epoch();
     }
 }
 
@@ -66,7 +68,7 @@ public:
     epoch_scope(Data const& data, epoch const& e) : data_{data} { data_.begin_epoch(e); }
     epoch_scope(epoch_scope const&) = delete;
     epoch_scope& operator=(epoch_scope const&) = delete;
-    ~epoch_scope() { data_.end_epoch(); }
+    ~epoch_scope() { data::end_epoch(data_); }
 
 private:
     Data const& data_;

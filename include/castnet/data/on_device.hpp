@@ -51,7 +51,7 @@ public:
     void end_epoch() const
         requires ReadByEpochs<Dataset>
     {
-        Dataset::end_epoch();
+        data::end_epoch<Dataset>(*this);
         forget_samples();
     }
 

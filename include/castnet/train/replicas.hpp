@@ -101,6 +101,10 @@ public:
                 return data::epoch_scope{data, {model_.seed_value(), number, order, step}};
             }
         } else {
+            static_assert(
+                !requires { &Data::begin_epoch; },
+                "castnet: a data set is told of epochs by "
+                "begin_epoch(cn::data::epoch const&) const; what changes is mutable");
             return 0;
         }
     }

@@ -7,6 +7,7 @@
 #include <castnet/core/shape.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <numeric>
@@ -166,7 +167,8 @@ public:
     }
 
     // Only for its message.
-    operator double() const {
+    template <std::same_as<double> Number>
+    operator Number() const {
         void(scores_are_several_numbers<scores>{});
         return 0;
     }
