@@ -74,6 +74,7 @@ struct random_resized_crop {
             std::vector<T> const before(image.values, image.values + image.count());
             pixels<T const> const from{before.data(), image.channels, image.height, image.width};
             std::vector<place> columns;
+            columns.reserve(image.width);
             for (size_t x = 0; x < image.width; ++x) {
                 columns.push_back(place_of(x, part.x, part.width, image.width));
             }
