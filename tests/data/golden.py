@@ -8,7 +8,8 @@ from pathlib import Path
 import torch
 
 from golden_cases import (attention, convnet, functions, graphs, images, layers, losses,
-                          normalization, optimizers, recurrent, sequences, spectral, volumes)
+                          normalization, normalized_weights, optimizers, recurrent, sequences,
+                          volumes)
 
 FOLDER = Path(__file__).parent
 
@@ -34,10 +35,10 @@ def main():
         "functions": functions.generate,
         "losses": losses.generate,
         "normalization": normalization.generate,
+        "normalized_weights": normalized_weights.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
         "sequences": sequences.generate,
-        "spectral": spectral.generate,
         "recurrent": recurrent.generate,
         "volumes": volumes.generate,
     }

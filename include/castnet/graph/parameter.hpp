@@ -23,9 +23,11 @@ enum class initial : unsigned char {
     he_normal,
     lecun_uniform, // LeCun et al. 1998
     lecun_normal,
-    orthogonal,          // Saxe et al. 2014; value is the gain
-    function,            // elements->number(i) for element i
-    norms_of_rows_before // those of the parameter that was made before this one
+    orthogonal,           // Saxe et al. 2014; value is the gain
+    function,             // elements->number(i) for element i
+    norms_of_rows,        // of the weight that was made before
+    left_singular_vector, // of that weight as a matrix in which `value` neighbours have one row
+    right_singular_vector
 };
 
 // (Not a pointer to a function: GCC 12 takes only those to variables in template arguments.)

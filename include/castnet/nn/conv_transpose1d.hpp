@@ -29,20 +29,29 @@ struct conv_transpose1d_layer : weighted<conv_transpose1d_layer<Filters, Kernel,
                   "castnet: conv_transpose1d: only conv1d and pooling have causal padding; here, "
                   "slice the last steps off the result");
 
+    static constexpr size_t filters_axis = 1; // of the weight
+    template <Shape S>
+    using weight_shape = row_major_shape<channels_of<S>, filters / Options.groups, Kernel>;
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
+        return with_scaled_input(x, [](auto unscaled, auto) { return unscaled; });
+    }
+    // The layer of scaled(x, weight).
+    template <Shape S, class Scaled>
+    constexpr auto with_scaled_input(symbol<S> x, Scaled const& scaled) const {
         static_assert(has_time<S>, "castnet: conv_transpose1d needs a sequence (time, features); "
                                    "see has_time<input shape>");
         if constexpr (has_time<S> && slides) {
-            return over_time(x);
+            return over_time(x, scaled);
         } else {
             return symbol<shape<1, filters>>{x.g, x.id};
         }
     }
 
 private:
-    template <size_t Time, size_t Features>
-    constexpr auto over_time(symbol<shape<Time, Features>> x) const {
+    template <size_t Time, size_t Features, class Scaled>
+    constexpr auto over_time(symbol<shape<Time, Features>> x, Scaled const& scaled) const {
         constexpr size_t stride = Options.stride.w, more = Options.output_padding.w,
                          pad = Options.padding.pixels.w;
         static_assert(groups_divide<Features, filters, Options.groups>::checked);
@@ -60,10 +69,9 @@ private:
                                   stride, Options.padding, Options.dilation.w, Options.groups);
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
-        auto const weight =
-            new_parameter<row_major_shape<Features, filters / Options.groups, Kernel>>(
-                g, "weight", {role::conv_weight, this->weight_start, this->cost});
-        auto y = convolve_transposed<result>(x, weight, w);
+        auto const weight = new_parameter<weight_shape<shape<Time, Features>>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
+        auto y = convolve_transposed<result>(scaled(x, weight), weight, w);
         if (this->has_bias) {
             y = y + new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start});
         }

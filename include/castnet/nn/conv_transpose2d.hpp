@@ -47,12 +47,21 @@ struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel,
     static_assert(slides,
                   "castnet: conv_transpose2d: kernel, stride, dilation and groups are at least 1");
 
+    static constexpr size_t filters_axis = 1; // of the weight
+    template <Shape S>
+    using weight_shape = shape<channels_of<S>, filters / Options.groups, Kernel.h, Kernel.w>;
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
+        return with_scaled_input(x, [](auto unscaled, auto) { return unscaled; });
+    }
+    // The layer of scaled(x, weight).
+    template <Shape S, class Scaled>
+    constexpr auto with_scaled_input(symbol<S> x, Scaled const& scaled) const {
         static_assert(is_image<S>, "castnet: conv_transpose2d needs an image (channels, height, "
                                    "width); see is_image<input shape>");
         if constexpr (is_image<S> && slides) {
-            return over_image(x);
+            return over_image(x, scaled);
         } else {
             return symbol<shape<filters, 1, 1>>{x.g, x.id};
         }
@@ -61,8 +70,8 @@ struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel,
 private:
     static constexpr size2 stride = Options.stride, more = Options.output_padding;
 
-    template <size_t C, size_t H, size_t W>
-    constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+    template <size_t C, size_t H, size_t W, class Scaled>
+    constexpr auto over_image(symbol<shape<C, H, W>> x, Scaled const& scaled) const {
         static_assert(!Options.padding.causal,
                       "castnet: conv_transpose2d: causal padding is for sequences");
         static_assert(groups_divide<C, filters, Options.groups>::checked);
@@ -86,9 +95,9 @@ private:
                         Kernel, stride, Options.padding, Options.dilation, Options.groups);
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
-        auto const weight = new_parameter<shape<C, filters / Options.groups, Kernel.h, Kernel.w>>(
+        auto const weight = new_parameter<weight_shape<shape<C, H, W>>>(
             g, "weight", {role::conv_weight, this->weight_start, this->cost});
-        auto y = convolve_transposed<result>(x, weight, w);
+        auto y = convolve_transposed<result>(scaled(x, weight), weight, w);
         if (this->has_bias) {
             y = y + along_channels(
                         new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start}));

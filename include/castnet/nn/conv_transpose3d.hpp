@@ -32,12 +32,22 @@ struct conv_transpose3d_layer : weighted<conv_transpose3d_layer<Filters, Kernel,
     static_assert(slides,
                   "castnet: conv_transpose3d: kernel, stride, dilation and groups are at least 1");
 
+    static constexpr size_t filters_axis = 1; // of the weight
+    template <Shape S>
+    using weight_shape =
+        shape<channels_of<S>, filters / Options.groups, Kernel.d, Kernel.h, Kernel.w>;
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
+        return with_scaled_input(x, [](auto unscaled, auto) { return unscaled; });
+    }
+    // The layer of scaled(x, weight).
+    template <Shape S, class Scaled>
+    constexpr auto with_scaled_input(symbol<S> x, Scaled const& scaled) const {
         static_assert(is_volume<S>, "castnet: conv_transpose3d needs a volume (channels, depth, "
                                     "height, width); see is_volume<input shape>");
         if constexpr (is_volume<S> && slides) {
-            return over(detail::as_volume(x));
+            return over(detail::as_volume(x), scaled);
         } else {
             return symbol<volume<filters, 1, 1, 1>>{x.g, x.id};
         }
@@ -54,8 +64,8 @@ private:
                                  pad.of_slice.same);
     }
 
-    template <Shape S>
-    constexpr auto over(symbol<S> x) const {
+    template <Shape S, class Scaled>
+    constexpr auto over(symbol<S> x, Scaled const& scaled) const {
         constexpr size_t C = S::extent[0];
         static_assert(!pad.of_slice.causal,
                       "castnet: conv_transpose3d: causal padding is for sequences");
@@ -86,11 +96,11 @@ private:
         constexpr bool keeps_slices = w.keeps_slices();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
-        auto const weight =
-            new_parameter<shape<C, filters / Options.groups, Kernel.d, Kernel.h, Kernel.w>>(
-                g, "weight", {role::conv_weight, this->weight_start, this->cost});
+        auto const weight = new_parameter<weight_shape<S>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = [&] {
-            auto const unfolded = convolve_transposed<slices>(x, weight, w.over_slices);
+            auto const unfolded =
+                convolve_transposed<slices>(scaled(x, weight), weight, w.over_slices);
             if constexpr (keeps_slices) {
                 return unfolded;
             } else {

@@ -23,13 +23,16 @@ struct depthwise_conv2d_layer : weighted<depthwise_conv2d_layer<Kernel, Options,
     static_assert(groups_left_out<Options.groups>,
                   "castnet: depthwise_conv2d and separable_conv2d have as many groups as channels: "
                   "leave conv::groups out; see groups_left_out<groups>");
+    template <size_t Channels>
+    using over_channels =
+        conv2d_layer<Channels*(Multiplier > 0 ? Multiplier : 1), Kernel,
+                     conv{Options.stride, Options.padding, Options.dilation, Channels}>;
+    template <Shape S>
+    using weight_shape = typename over_channels<channels_of<S>>::template weight_shape<S>;
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        constexpr size_t channels = channels_of<S>;
-        constexpr conv options{Options.stride, Options.padding, Options.dilation, channels};
-        constexpr size_t filters = channels * (Multiplier > 0 ? Multiplier : 1);
-        return conv2d_layer<filters, Kernel, options>{
+        return over_channels<channels_of<S>>{
             {this->weight_start, this->bias_start, this->cost, this->has_bias}}(x);
     }
 };

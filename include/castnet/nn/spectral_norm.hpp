@@ -2,12 +2,14 @@
 // parametrizations.spectral_norm, Keras' SpectralNormalization): a layer whose weight is divided by
 // its largest singular value, as discriminators have them.
 //
-// The weight counts as a matrix with a row for each unit or filter. In each training step a power
-// iteration moves two statistics on, u (units) and v (all others), and the singular value is
-// u' weight v, whose gradient takes u and v for constants. Evaluation, predictions and frozen
-// layers leave them as they are.
+// The weight counts as a matrix with a row for each unit or filter (of a group, where the
+// convolution is transposed, as in PyTorch). In each training step a power iteration moves two
+// statistics on, u (units) and v (all others), and the singular value is u' weight v, whose
+// gradient takes u and v for constants. Evaluation, predictions and frozen layers leave them as
+// they are.
 //
-// Parameters: those of the layer; statistics u and v, normally distributed at first.
+// Parameters: those of the layer; statistics u and v, which start as PyTorch's after 15 power
+// iterations from random vectors.
 #pragma once
 
 #include <castnet/nn/normalized_weight.hpp>
@@ -29,8 +31,8 @@ struct spectral_norm_layer {
         using layer = std::remove_cvref_t<decltype(Layer)>;
         using S = typename X::shape_type;
         static_assert(has_weight_matrix<layer, S>,
-                      "castnet: spectral_norm takes one of the layers dense, conv1d, conv2d and "
-                      "conv3d; see has_weight_matrix<layer, input shape>");
+                      "castnet: spectral_norm takes dense, depthwise_conv2d, conv1d, conv2d, "
+                      "conv3d or their transposed ones; see has_weight_matrix<layer, input shape>");
         return detail::with_scaled_product<Layer>(
             x, [this](auto y, auto weight) { return y / this->largest_singular_value(weight); });
     }
@@ -38,13 +40,17 @@ struct spectral_norm_layer {
 private:
     template <Shape W>
     constexpr symbol<shape<>> largest_singular_value(symbol<W> weight) const {
-        constexpr size_t rows = W::extent[0], columns = W::count / rows;
+        constexpr size_t axis =
+            detail::is_transposed_layer<std::remove_cvref_t<decltype(Layer)>> ? 1 : 0;
+        constexpr size_t rows = W::extent[axis], columns = W::count / rows;
+        constexpr auto neighbours = static_cast<float>(detail::elements_after<W, axis>);
         ir::graph& g = *weight.g;
         g.expect(detail::is_finite_not_negative(epsilon), mistake::epsilon_of_norm);
-        auto const matrix = detail::weight_matrix(weight);
+        auto const matrix = detail::weight_matrix<axis>(weight);
         auto const constant = stop_gradient(matrix);
-        auto u = new_statistic<shape<rows>>(g, "u", random_normal(1));
-        auto v = new_statistic<shape<columns>>(g, "v", random_normal(1));
+        auto u = new_statistic<shape<rows>>(g, "u", {initial::left_singular_vector, neighbours});
+        auto v =
+            new_statistic<shape<columns>>(g, "v", {initial::right_singular_vector, neighbours});
         for (int i = 0; i < iterations && g.trains(); ++i) {
             u = update(u, normalized(times(constant, v)));
             v = update(v, normalized(times_rows_of(constant, u)));

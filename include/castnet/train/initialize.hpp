@@ -77,7 +77,9 @@ struct distribution {
     case initial::orthogonal:
         return {.deviation = 1};
     case initial::function:
-    case initial::norms_of_rows_before:
+    case initial::norms_of_rows:
+    case initial::left_singular_vector:
+    case initial::right_singular_vector:
         return {};
     }
     return {};
@@ -128,9 +130,43 @@ struct distribution {
     }
 }
 
-// The logical values of parameter number `stream`; `before` are those of the number before.
+// A vector of a matrix's largest singular value, on the left or the right, after 15 power
+// iterations from a random one. Element (i, j) is that of number (j / n * rows + i) * n + j % n.
+[[gnu::noinline]] inline std::vector<double> singular_vector(std::span<double const> matrix,
+                                                             std::size_t rows, std::size_t n,
+                                                             bool left, philox_key const& key) {
+    std::size_t const columns = matrix.size() / rows;
+    std::vector<double> u(rows), v(columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+        v[j] = distribution{.deviation =
+                                1}(philox({static_cast<std::uint32_t>(j), 0, 0, 0x73696e67U}, key));
+    }
+    auto const each = [&](auto const& f) {
+        for (std::size_t k = 0; k < matrix.size(); ++k) {
+            std::size_t const outer = k / n / rows;
+            f(u[k / n % rows], v[outer * n + k % n], matrix[k]);
+        }
+    };
+    auto const normalize = [](std::vector<double>& x) {
+        double const norm = std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+        for (double& element : x) {
+            element /= norm > 0 ? norm : 1;
+        }
+    };
+    for (int iteration = 0; iteration < 15; ++iteration) {
+        std::fill(u.begin(), u.end(), 0.0);
+        each([](double& to, double from, double w) { to += w * from; });
+        normalize(u);
+        std::fill(v.begin(), v.end(), 0.0);
+        each([](double from, double& to, double w) { to += w * from; });
+        normalize(v);
+    }
+    return left ? u : v;
+}
+
+// The logical values of parameter number `stream`; `weight` are those of the last weight before.
 inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed,
-                                          std::uint32_t stream, std::span<double const> before) {
+                                          std::uint32_t stream, std::span<double const> weight) {
     distribution const random = distribution_of(p);
     philox_key const key = key_of(seed);
     std::vector<double> w(static_cast<std::size_t>(p.count()));
@@ -145,8 +181,13 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
             w[i] = p.start.elements->number(i);
         }
     }
-    if (p.start.kind == initial::norms_of_rows_before) {
-        norms_of_rows(before, w);
+    if (p.start.kind == initial::norms_of_rows) {
+        norms_of_rows(weight, w);
+    }
+    bool const left = p.start.kind == initial::left_singular_vector;
+    if (left || p.start.kind == initial::right_singular_vector) {
+        std::size_t const rows = left ? w.size() : weight.size() / w.size();
+        w = singular_vector(weight, rows, static_cast<std::size_t>(p.start.value), left, key);
     }
     if (p.zero_row >= 0) {
         auto const row = w.size() / static_cast<std::size_t>(p.shape.extent[0]);

@@ -85,11 +85,14 @@ public:
         : seed_{s.value}, devices_{std::move(chosen)},
           session_{Where{}, detail::device_of<Where>(devices_, 0)},
           parameters_{memory_for_parameters()} {
-        std::vector<double> values;
+        std::vector<double> weight; // the last one
         for (std::uint32_t i = 0; i != parameter_tensors(); ++i) {
             ir::placed_parameter const& p = parameter_at(i);
-            values = detail::initial_values(p, seed_, i, values);
+            auto values = detail::initial_values(p, seed_, i, weight);
             detail::write_parameter<device>(session_, data(), p, values);
+            if (is_weight(p.kind)) {
+                weight = std::move(values);
+            }
         }
     }
     // Only for its message.

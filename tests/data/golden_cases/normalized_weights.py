@@ -14,7 +14,14 @@ CASES = {
     "flattened": ((3, 2, 4), lambda: nn.Sequential(nn.Flatten(), nn.Linear(24, 5))),
     "conv1d": ((6, 9), lambda: nn.Conv1d(6, 4, 3, groups=2)),
     "conv2d": ((3, 6, 5), lambda: nn.Conv2d(3, 8, (3, 2), bias=False)),
+    "conv2d_groups": ((4, 6, 5), lambda: nn.Conv2d(4, 6, 3, padding=1, groups=2)),
+    "depthwise": ((3, 6, 5), lambda: nn.Conv2d(3, 6, 3, groups=3)),
     "conv3d": ((2, 5, 4, 6), lambda: nn.Conv3d(2, 3, (3, 2, 4))),
+    "conv3d_groups": ((4, 3, 4, 4), lambda: nn.Conv3d(4, 2, 2, groups=2)),
+    "conv_transpose1d": ((6, 5), lambda: nn.ConvTranspose1d(6, 4, 4, 2, 1, groups=2)),
+    "conv_transpose2d": ((3, 4, 5), lambda: nn.ConvTranspose2d(3, 5, (3, 2), 2, 1, bias=False)),
+    "conv_transpose2d_groups": ((4, 3, 4), lambda: nn.ConvTranspose2d(4, 6, 3, 2, groups=2)),
+    "conv_transpose3d": ((2, 2, 3, 3), lambda: nn.ConvTranspose3d(2, 3, (3, 2, 2), 2)),
 }
 
 
@@ -33,16 +40,16 @@ def weight_norm(layer):
 
 def generate():
     golden = GoldenFile()
-    for prefix, normalize in {"": spectral_norm, "weight_norm/": weight_norm}.items():
+    for prefix, normalize in {"spectral_norm": spectral_norm, "weight_norm": weight_norm}.items():
         for case, (sample, make) in CASES.items():
-            golden.begin(prefix + case)
-            run(golden, prefix + case, normalize, sample, make())
+            golden.begin(f"{prefix}/{case}")
+            run(golden, f"{prefix}/{case}", normalize, sample, make())
     return golden
 
 
 def run(golden, case, normalize, sample, network):
     # Sequences are (time, features) in castnet.
-    seen = (lambda x: x.mT) if case.endswith("conv1d") else (lambda x: x)
+    seen = (lambda x: x.mT) if len(sample) == 2 else (lambda x: x)
     layer = network[1] if isinstance(network, nn.Sequential) else network
     tensors = normalize(layer)
 
