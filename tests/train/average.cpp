@@ -1,6 +1,7 @@
 // Moving averages of weights: their numbers, on every policy, and in checkpoints.
 #include <castnet/castnet.hpp>
 #include <castnet/data/generated.hpp>
+#include <castnet/data/weights.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +71,49 @@ void averages() {
     CHECK(training.evaluate(data).loss() == loss);
 }
 
+// By batches of the same samples, so that the former statistics wane by 0.9 in each.
+template <class Model>
+void statistics_of_averages() {
+    Model model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const data = cn::data::blobs<3, 2>(16, 1);
+    REQUIRE(training.step_capacity() == data.size());
+    std::vector<std::size_t> numbers(data.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    training.step(data, numbers);
+    training.step(data, numbers);
+    training.freeze("0.bias");
+    auto const own = check::everything(model);
+    {
+        cn::averaged_weights const now{training};
+        auto const mean_before = model.get("1.running_mean"),
+                   var_before = model.get("1.running_var"), weight = model.get("0.weight"),
+                   bias = model.get("0.bias");
+        for (int pass = 0; pass < 3; ++pass) {
+            training.update_statistics(data);
+        }
+        auto const mean_found = model.get("1.running_mean"), var_found = model.get("1.running_var");
+        CHECK(model.get("0.weight") == weight);
+        auto const count = double(data.size()), left = std::pow(0.9, 3);
+        for (std::size_t unit = 0; unit < bias.size(); ++unit) {
+            double mean = 0, squares = 0;
+            for (std::size_t i = 0; i < data.size(); ++i) {
+                double x[2];
+                data.copy_input(i, x);
+                double const y = weight[2 * unit] * x[0] + weight[2 * unit + 1] * x[1] + bias[unit];
+                mean += y / count;
+                squares += y * y / count;
+            }
+            double const variance = (squares - mean * mean) * count / (count - 1);
+            CHECK(std::abs(mean_found[unit] - std::lerp(mean, mean_before[unit], left)) < 1e-12);
+            CHECK(std::abs(var_found[unit] - std::lerp(variance, var_before[unit], left)) < 1e-12);
+        }
+    }
+    CHECK(check::everything(model) == own);
+    CHECK(training.steps() == 2);
+    CHECK(training.frozen() == std::vector<std::string>{"0.bias"});
+}
+
 // The first layer is frozen in the first step of two.
 template <class Model>
 void averages_of_frozen() {
@@ -110,6 +155,40 @@ TEST_CASE("the average of a parameter that is frozen from the beginning is the p
     averages_of_frozen<one>();
     averages_of_frozen<by_two>();
     averages_of_frozen<of_shards>();
+}
+
+TEST_CASE("statistics become those of the averages, and nothing else changes") {
+    statistics_of_averages<one>();
+    statistics_of_averages<by_two>();
+    statistics_of_averages<of_shards>();
+}
+
+TEST_CASE("statistics are updated within a fit, by all samples that count") {
+    auto const data = samples();
+    auto const losses = [&](bool updates) {
+        one model{cn::seed{3}};
+        auto training = compiled(model);
+        auto const h = training.fit(
+            data,
+            {.epochs = 2, .verbose = cn::verbosity::silent, .on_epoch_end = [&](cn::epoch_report&) {
+                 if (updates) {
+                     cn::averaged_weights const now{training};
+                     training.update_statistics(data);
+                 }
+             }});
+        return h["loss"];
+    };
+    CHECK(losses(true) == losses(false));
+
+    one model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const own = check::everything(model);
+    auto const nothing = cn::data::with_weights(data, std::vector<float>(data.size(), 0.F));
+    CHECK_THROWS_WITH_AS(training.update_statistics(nothing),
+                         "castnet: update_statistics: the weight of every sample is 0: none counts",
+                         cn::error);
+    CHECK(check::everything(model) == own);
+    CHECK(training.frozen().empty());
 }
 
 TEST_CASE("averages change no step, and clipping goes with them") {

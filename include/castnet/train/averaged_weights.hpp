@@ -22,15 +22,17 @@ struct optimizer_averages {
 } // namespace detail
 
 // While it lives, the model of a training has the averages of its weights that ema() keeps: it can
-// be evaluated, also in a callback of fit(), predicted with and saved. Its end waits for
-// predictions of other threads, and for stateful predictors, and puts the weights back, so a step,
-// a checkpoint or load() of the training comes before or after. In all processes of a job or in
-// none. Throws castnet::error, and leaves the model as it was, if no step has been done or if
-// another thread uses the parameters.
+// be evaluated, also in a callback of fit(), predicted with and saved. Statistics, such as the
+// running means of batch_norm, are those of the weights until training.update_statistics(data)
+// makes them those of the averages. Its end waits for predictions of other threads, and for
+// stateful predictors, and puts weights and statistics back, so a step, a checkpoint or load() of
+// the training comes before or after. In all processes of a job or in none. Throws castnet::error,
+// and leaves the model as it was, if no step has been done or if another thread uses the
+// parameters.
 template <class Training>
 class [[nodiscard]] averaged_weights {
     using T = typename Training::value_type;
-    using values = std::vector<std::vector<T>>; // of each trained parameter
+    using values = std::vector<std::vector<T>>; // of each parameter and statistic
     static_assert(detail::optimizer_averages<typename Training::optimizer_type>::checked);
 
 public:
@@ -39,12 +41,17 @@ public:
         if (training.steps() == 0) {
             throw error("castnet: averaged_weights: there are no averages before the first step");
         }
-        values averages;
+        for (ir::placed_parameter const& p : parameters()) {
+            before_.push_back(training.model().get(p.name.text()));
+        }
+        values averages = before_;
         auto const read = [&] {
-            for_each_trained([&](auto const& p) { averages.push_back(training.slot(0, p)); });
+            for (size_t i = 0; i < averages.size(); ++i) {
+                if (parameters()[i].trainable) {
+                    averages[i] = training.slot(0, parameters()[i]);
+                }
+            }
         };
-        for_each_trained(
-            [&](auto const& p) { before_.push_back(training.model().get(p.name.text())); });
         if constexpr (Training::strategies::sharded_optimizer) { // rank 0 gets all of them
             training.read_state(read, "averaged_weights");
             set(training.rank() == 0 ? averages : before_);
@@ -67,17 +74,11 @@ public:
     }
 
 private:
-    template <class F>
-    static void for_each_trained(F const& f) {
-        for (ir::placed_parameter const& p : Training::training_plan().parameters) {
-            if (p.trainable) {
-                f(p);
-            }
-        }
-    }
+    static detail::plan_parameters parameters() { return Training::training_plan().parameters; }
     void set(values const& all) {
-        auto next = all.begin();
-        for_each_trained([&](auto const& p) { training_.model().set(p, *next++); });
+        for (size_t i = 0; i < all.size(); ++i) {
+            training_.model().set(parameters()[i], all[i]);
+        }
     }
 
     Training& training_;

@@ -5,7 +5,9 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/core/name_argument.hpp>
 #include <castnet/data/detail/sample_numbers.hpp>
+#include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
+#include <castnet/data/shuffle.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
 #include <castnet/train/parameter_groups.hpp>
@@ -16,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace castnet {
 
@@ -48,6 +51,20 @@ struct step_takes { // likewise
     static constexpr bool checked = true;
 };
 
+template <class Model>
+struct has_statistics { // likewise
+    static constexpr bool checked = [] {
+        for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
+            if (Model::parameter_at(i).kind == role::statistic) {
+                return true;
+            }
+        }
+        return false;
+    }();
+    static_assert(checked, "castnet: update_statistics: no layer of the network has statistics, "
+                           "such as the running means of batch_norm; see has_statistics<model>");
+};
+
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training : public training_state<Model, Loss, Optimizer, Metrics...> {
     using state = training_state<Model, Loss, Optimizer, Metrics...>;
@@ -69,6 +86,7 @@ public:
     using state::set_frozen;
     using state::training_plan;
     using typename state::scores_type;
+    using typename state::strategies;
     using typename state::sums_type;
 
     using value_type = T;
@@ -216,6 +234,30 @@ public:
         return s;
     }
 
+    // Moves the statistics of layers on, as steps with the data in a random order would, and
+    // nothing else: the running means and variances of batch_norm for weights that no step has had,
+    // such as averages (PyTorch's update_bn). What they were before counts as in training: by a
+    // factor of 1 - momentum less after each step, so that of batch_norm's 1 % is left after 44.
+    // Throws castnet::error if there is no sample, or none that counts.
+    template <data::Dataset<T> Data>
+    void update_statistics(Data const& data) {
+        static_assert(has_statistics<Model>::checked);
+        model_access::exclusive const access{model_.access(), "update_statistics"};
+        replicas_.agree("update_statistics",
+                        [&](auto& s) { detail::add_data(s, "the data", data); });
+        detail::check_samples("update_statistics", data.size());
+        replicas_.keep(data);
+        detail::frozen_flags const frozen = frozen_;
+        set_frozen(detail::frozen_flags(training_plan().sizes.parameters, 1));
+        try {
+            totals_of([&] { pass_without_update(data); });
+        } catch (...) {
+            set_frozen(frozen);
+            throw;
+        }
+        set_frozen(frozen);
+    }
+
     // Copies data that are on_device() to their devices, which otherwise happens when they are
     // first used. Throws castnet::error if there is no room.
     template <class Data>
@@ -287,6 +329,11 @@ public:
     history fit(Data const&, fit_options<training> const& = {}) { // castnet: is an option misspelt?
         static_assert(data::is_dataset<Data, T>::checked);
         return history{{}};
+    }
+
+    template <class Data>
+    void update_statistics(Data const&) {
+        static_assert(data::is_dataset<Data, T>::checked);
     }
 
     // For columns or a number of epochs: the same.
@@ -394,6 +441,28 @@ private:
         }
         auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
+    }
+
+    // Steps of an epoch, in which all parameters are frozen and which do not count as steps.
+    template <class Data>
+    void pass_without_update(Data const& data) {
+        size_t const capacity = step_capacity();
+        std::vector<size_t> order = data::detail::sample_numbers(data.size());
+        data::shuffle(order, model_.seed_value(), epochs_, data::shuffle_buffer(data));
+        [[maybe_unused]] auto const reading =
+            replicas_.read_epoch(data, epochs_, order, capacity, strategies::micro_batches);
+        auto const rule = optimizer_.template at<T>(steps_ + 1, optimizer_.learning_rate);
+        std::span<size_t const> left = order;
+        bool any = false;
+        for (std::uint64_t step = steps_; !left.empty(); ++step) {
+            auto const samples = left.first(std::min(capacity, left.size()));
+            left = left.subspan(samples.size());
+            data::begin_step(data);
+            any = replicas_.train(data, samples, step, rule, {}) || any;
+        }
+        if (!any) {
+            throw error("castnet: update_statistics: the weight of every sample is 0: none counts");
+        }
     }
 
     [[noreturn, gnu::cold]] void refuse_rate(double rate) const {
