@@ -16,6 +16,7 @@
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/channel_shuffle.hpp>
+#include <castnet/nn/class_weighted.hpp>
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>

@@ -140,7 +140,7 @@ using tagged_texts = cn::data::dataset<cn::data::label<17, 50>, cn::ids<20'000, 
 // [/tags]
 
 // [rare]
-struct rare_tags { // steps of class 3 count ten times, as nn.CrossEntropyLoss(weight=…) has it
+struct rare_tags { // in each sample by itself, steps of class 3 count ten times
     static constexpr char const* name = "rare_tags";
     static constexpr bool labels = true;
     constexpr auto operator()(auto logits, auto label) const {

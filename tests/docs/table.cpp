@@ -191,8 +191,9 @@ using named_networks =
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
 static_assert(
-    are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1>,
-               categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
+    are_losses<cross_entropy, class_weighted<cross_entropy, 4>, ignore_index<0, cross_entropy>,
+               smoothed_cross_entropy<0.1>, categorical_cross_entropy,
+               smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae, mape, msle,
                huber_loss{.delta = 1}, huber<1>, log_cosh, hinge, squared_hinge, categorical_hinge,

@@ -1,6 +1,8 @@
 // Trainings whose samples are sequences, with a label for each step.
 #include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
 
+#include "../golden.hpp"
 #include "../parameters.hpp"
 #include "policy.hpp"
 
@@ -68,6 +70,51 @@ double weighted_cost(std::vector<float> const& logits, std::vector<int> const& l
         }
     }
     return sum / weights;
+}
+
+struct heads {
+    constexpr auto operator()(auto x) const {
+        return cn::outputs<"size", "tag">(x | cn::flatten | cn::dense<1>, x | cn::dense<3>);
+    }
+};
+using of_steps = cn::sequential<cn::input<steps, 5>, cn::dense<3>>;
+using of_pixels = cn::sequential<cn::input<5, 4, 5>, cn::conv2d<3, 1>>;
+template <class Network>
+using labelled = cn::data::dataset<
+    std::conditional_t<std::is_same_v<Network, of_steps>, cn::data::label<3, steps>,
+                       cn::data::label<3, 4, 5>>,
+    std::conditional_t<std::is_same_v<Network, of_steps>, cn::shape<steps, 5>, cn::shape<5, 4, 5>>>;
+
+// Of samples whose weights are the numbers of labels that count: PyTorch's mean.
+template <class Network, class Policy, std::size_t Batch = 4>
+void class_weighted_as_torch(std::string const& name) {
+    check::golden_file const golden{"sequences"};
+    for (std::string const suffix : {"", "_ignored"}) {
+        std::string const at = "class_weighted_" + name + suffix + "/";
+        CAPTURE(at);
+        auto const floats = [&](std::string const& what) {
+            auto const all = golden[at + what];
+            return std::vector<float>(all.begin(), all.end());
+        };
+        auto const target = golden[at + "target"];
+        labelled<Network> const data{golden[at + "input"],
+                                     std::vector<int>(target.begin(), target.end())};
+        cn::model<Network, Policy, cn::batch<Batch>> model;
+        model.set("0.weight", golden[at + "weight"]);
+        model.set("0.bias", golden[at + "bias"]);
+        auto training = cn::compile(model, cn::class_weighted<cn::cross_entropy, 3>,
+                                    cn::sgd{.learning_rate = 0});
+        std::vector<std::size_t> const all{0, 1, 2, 3};
+        auto const scores =
+            training.step(data.with_weights(floats("counted")), all, 0.0, floats("class_weight"));
+        check::close("loss", {scores.loss()}, golden[at + "loss"], 1e-12);
+        check::close("weight", training.gradient("0.weight"), golden[at + "grad_weight"], 1e-12);
+        check::close("bias", training.gradient("0.bias"), golden[at + "grad_bias"], 1e-12);
+        if (suffix.empty()) { // as many in each sample
+            auto const same = training.step(data, all, 0.0, floats("class_weight"));
+            check::close("loss", {same.loss()}, golden[at + "loss"], 1e-12);
+        }
+    }
 }
 
 } // namespace
@@ -170,11 +217,64 @@ TEST_CASE("a label of a step is a class number or data::ignored") {
     }
 }
 
-TEST_CASE("class weights are for labels of samples") {
+TEST_CASE("class weights of steps and pixels are PyTorch's") {
+    class_weighted_as_torch<of_steps, check::policy>("steps");
+    class_weighted_as_torch<of_pixels, check::policy>("pixels");
+    class_weighted_as_torch<of_steps, cn::policy::logical<check::policy, 2>, 2>("steps");
+    class_weighted_as_torch<of_pixels, cn::policy::logical<check::policy, 2>, 2>("pixels");
+}
+
+TEST_CASE("class weights of one label are those of the sample, with such a loss, too") {
+    using net = cn::sequential<cn::input<2>, cn::dense<3>>;
+    cn::data::dataset<cn::data::label<3>, cn::shape<2>> const data{
+        std::vector<float>{1, 0, 0, 1, 1, 1, 0, 2}, std::vector{0, 1, 2, 1}};
+    auto const after = [&](auto const& loss, std::vector<float> const& class_weight) {
+        cn::model<net, check::policy, cn::batch<3>> model{cn::seed{1}};
+        auto training = cn::compile(model, loss, cn::sgd{});
+        training.fit(data, {.class_weight = class_weight, .verbose = cn::verbosity::silent});
+        return model.get("0.weight");
+    };
+    auto const weighted = cn::class_weighted<cn::cross_entropy, 3>;
+    CHECK(check::largest_difference(after(weighted, {1, 2, 3}),
+                                    after(cn::cross_entropy, {1, 2, 3})) < 1e-14);
+    CHECK(check::largest_difference(after(weighted, {}), after(cn::cross_entropy, {})) < 1e-14);
+}
+
+TEST_CASE("class weights of steps need a loss that takes them") {
     cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    CHECK(refusal([&] { training.fit(samples(8), {.epochs = 1, .class_weight = {1, 2, 1}}); }) ==
+          "castnet: fit: class_weight of labels of steps or pixels needs a loss that weighs "
+          "each: cn::class_weighted<cn::cross_entropy, 3>");
+    auto weighing = cn::compile(model, cn::class_weighted<cn::focal_cross_entropy, 3>, cn::adam{});
     CHECK(refusal([&] {
-              training.fit(samples(8), {.epochs = 1, .class_weight = {1, 2, 1}});
-          }).find("the data set has labels of steps or pixels; weigh these in a loss") !=
-          std::string::npos);
+              weighing.fit(samples(8), {.class_weight = {1, 2}});
+          }).find("class_weight holds 2 factors") != std::string::npos);
+    weighing.fit(samples(8), {.class_weight = {1, 0, 0}, .verbose = cn::verbosity::silent});
+    CHECK(std::isfinite(weighing.evaluate(samples(8)).loss()));
+}
+
+TEST_CASE("class weights of steps are those of the loss of their output") {
+    using two_heads = cn::network<heads{}, cn::input<2, 2>>;
+    using sizes_and_tags = cn::data::targets<cn::shape<1>, cn::data::label<3, 2>>;
+    cn::data::dataset<sizes_and_tags, cn::shape<2, 2>> const data{
+        std::vector<float>{1, 0, 0, 1, 1, 1, 0, 2}, std::vector<float>{1, 2},
+        std::vector{0, 1, 2, 1}};
+    cn::model<two_heads, check::policy, cn::batch<2>> model{cn::seed{1}};
+    auto training = cn::compile(
+        model, cn::losses<cn::huber<0.5>, cn::class_weighted<cn::cross_entropy, 3>>, cn::sgd{});
+    std::vector<std::size_t> const all{0, 1};
+    std::vector<float> const weights{1, 2, 5};
+    auto const found = training.step(data, all, 0.0, weights)["tag_loss"];
+    auto const z = model.template predict<1>(data);
+    double sum = 0, total = 0;
+    int const labels[] = {0, 1, 2, 1};
+    for (std::size_t i = 0; i < 4; ++i) {
+        double const* const of = z.data() + 3 * i;
+        auto const label = std::size_t(labels[i]);
+        sum += double(weights[label]) *
+               (std::log(std::exp(of[0]) + std::exp(of[1]) + std::exp(of[2])) - of[label]);
+        total += double(weights[label]);
+    }
+    CHECK(found == doctest::Approx(sum / total).epsilon(1e-12));
 }

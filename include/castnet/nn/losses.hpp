@@ -98,9 +98,16 @@ template <class S, class Labels>
 constexpr auto sum_of_counted(symbol<S> value, symbol<Labels> label) {
     return sum(where(counts(label), value, 0));
 }
-template <class S, class Labels>
-constexpr auto mean_of_counted(symbol<S> value, symbol<Labels> label) {
-    return sum_of_counted(value, label) / maximum(sum(counts(label)), 1);
+// The mean of what stands beside the steps or pixels of S over those that count; of a vector, which
+// has one label, that.
+template <Shape S, class Value, class Label>
+constexpr auto mean_over_labels(symbol<Value> value, symbol<Label> label) {
+    if constexpr (std::is_same_v<Label, shape<>>) {
+        return value;
+    } else {
+        auto const number = beside<S>(label);
+        return sum_of_counted(value, number) / maximum(sum(counts(number)), 1);
+    }
 }
 
 // The mean over steps or pixels; of a vector, which has one value, that.
@@ -119,6 +126,9 @@ constexpr auto mean_of_each(symbol<S> value) {
 template <class Labels, class S>
 concept LabelsOf =
     is_ids<Labels> && Labels::values == channels_of<S> && Labels::count == pixels_of<S>;
+// Or the class number of a prediction that is a vector.
+template <class Label, class S>
+concept LabelOf = LabelsOf<Label, S> || (S::rank == 1 && std::is_same_v<Label, shape<>>);
 
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
@@ -137,13 +147,9 @@ struct cross_entropy_loss {
     static_assert(Smoothing >= 0 && Smoothing < 1,
                   "castnet: smoothed_cross_entropy<smoothing>: the smoothing must be in [0, 1)");
 
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
-        return beside_each(logits, label);
-    }
-    template <Shape S, LabelsOf<S> Labels>
-    constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
-        return detail::mean_of_counted(beside_each(logits, label), detail::beside<S>(label));
+    template <Shape S, LabelOf<S> Label>
+    constexpr auto operator()(symbol<S> logits, symbol<Label> label) const {
+        return detail::mean_over_labels<S>(beside_each(logits, label), label);
     }
 
     // Of each step or pixel by itself, in the shape of the labels: equal(label, 2) chooses those of
@@ -220,13 +226,9 @@ struct focal_cross_entropy_loss {
         return std::to_array<hyperparameter>({{"alpha", alpha.value}, {"gamma", gamma.value}});
     }
 
-    template <size_t Classes>
-    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
-        return beside_each(logits, label);
-    }
-    template <Shape S, LabelsOf<S> Labels>
-    constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
-        return detail::mean_of_counted(beside_each(logits, label), detail::beside<S>(label));
+    template <Shape S, LabelOf<S> Label>
+    constexpr auto operator()(symbol<S> logits, symbol<Label> label) const {
+        return detail::mean_over_labels<S>(beside_each(logits, label), label);
     }
 
     // As those of cross_entropy.

@@ -150,6 +150,7 @@ inline constexpr top_k_metric<K> top_k{};
 // ignore_index<0>(loss) of one with numbers.
 template <int Index, class Scored>
 struct ignoring : Scored {
+    static constexpr int ignored_index = Index;
     template <Shape S, LabelsOf<S> Labels>
     constexpr auto operator()(symbol<S> prediction, symbol<Labels> numbers) const {
         auto const others = where(equal(numbers, Index), data::ignored, numbers);

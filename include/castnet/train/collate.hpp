@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace castnet::detail {
 
@@ -113,18 +114,29 @@ double own_weight([[maybe_unused]] Data const& data, [[maybe_unused]] size_t sam
     }
 }
 
-// The factor of a sample's class, 1 where a label is lacking; see check_class_weight.
+// The factor of a sample's class, or the mean of those of its steps or pixels that count; 1 where
+// there is none. See check_class_weight.
 template <class T, class Data>
 double class_factor(Data const& data, size_t sample, std::span<float const> class_weight) {
     constexpr int target = weighed_classes<data::targets_of<Data>>::target;
     if constexpr (target >= 0) {
-        T number{};
-        data::copy_target<size_t(target)>(data, sample, &number);
         using given = typename data::targets_of<Data>::template at<size_t(target)>;
-        if (labels_some<given> && double(number) == data::ignored) {
-            return 1;
+        constexpr size_t count = data::target_shape<given>::count;
+        constexpr bool may_lack = data::is_label<given> && !data::labels_sample<given>;
+        T one{};
+        std::vector<T> several(count > 1 ? count : 0);
+        std::span<T> const numbers = count > 1 ? std::span<T>{several} : std::span<T>{&one, 1};
+        data::copy_target<size_t(target)>(data, sample, numbers.data());
+        double sum = 0;
+        size_t counted = 0;
+        for (T const number : numbers) {
+            if (!may_lack || double(number) != data::ignored) {
+                sum += double(
+                    class_weight[checked_label(double(number), class_weight.size(), sample)]);
+                ++counted;
+            }
         }
-        return double(class_weight[checked_label(double(number), class_weight.size(), sample)]);
+        return counted > 0 ? sum / double(counted) : 1;
     }
     return 1;
 }

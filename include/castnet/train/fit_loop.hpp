@@ -43,7 +43,8 @@ public:
     template <class Data>
     void check(Data const& data) const {
         agree(data);
-        check_class_weight<data::targets_of<Data>>("fit", options_.class_weight);
+        check_class_weight<data::targets_of<Data>, typename Training::loss_type>(
+            "fit", options_.class_weight);
         check_samples("fit", data.size());
         if (options_.validation.has_value()) {
             check_samples("fit: validation", options_.validation.size());

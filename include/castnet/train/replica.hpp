@@ -89,6 +89,12 @@ public:
         for (double const x : scalars_) {
             batch[*given++] = T(x);
         }
+        if constexpr (constexpr auto of_loss = detail::weighing_in<Loss>::of_classes;
+                      of_loss.count > 0) {
+            for (size_t i = 0; i < class_weight.size(); ++i) {
+                batch[Plan.given[of_loss.first + i]] = T(class_weight[i]);
+            }
+        }
         constexpr detail::batch_layout layout = detail::batch_layout_of(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());

@@ -91,6 +91,7 @@ public:
 
     using value_type = T;
     using device = typename Model::device;
+    using loss_type = Loss;
     using optimizer_type = Optimizer;
 
     static constexpr auto const& evaluation_plan() { return replica_type::evaluation_plan(); }
@@ -165,7 +166,7 @@ public:
             s.add_exactly("the learning rate", rate);
             s.add("digest of frozen parameters", detail::digest_of(frozen_));
         });
-        detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
+        detail::check_class_weight<data::targets_of<Data>, Loss>("step", class_weight);
         replicas_.keep(data);
         return totals_of([&] { advance(data, samples, rate, class_weight); });
     }

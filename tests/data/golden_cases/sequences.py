@@ -101,6 +101,28 @@ def cross_entropy(golden, case, logits, labels, **arguments):
     )
 
 
+def class_weighted(golden, case, inputs, labels):
+    """Of a layer that makes logits of 3 classes of each step or pixel, axis 1 of the inputs."""
+    golden.begin(case)
+    class_weight = torch.tensor([1.0, 0.25, 3.0])
+    weight, bias = random(3, inputs.shape[1]), random(3)
+    logits = torch.einsum("nc...,kc->nk...", inputs, weight) + bias.view(3, *[1] * (inputs.dim() - 2))
+    loss = F.cross_entropy(logits, labels, weight=class_weight)
+    grad_weight, grad_bias = torch.autograd.grad(loss, (weight, bias))
+    golden.put(
+        case,
+        input=inputs if inputs.dim() > 3 else channels_first(inputs),
+        target=labels,
+        counted=(labels != -100).flatten(1).sum(dim=1),
+        class_weight=class_weight,
+        weight=weight,
+        bias=bias,
+        loss=loss,
+        grad_weight=grad_weight,
+        grad_bias=grad_bias,
+    )
+
+
 def ctc(golden, case, logits, labels, lengths, **arguments):
     golden.begin(case, dict(lengths=lengths, **arguments))
     logits = (2 * logits).requires_grad_()
@@ -159,6 +181,10 @@ def generate():
             some_ignored(labels.clone()),
             label_smoothing=0.1,
         )
+        torch.manual_seed(2)
+        inputs, labels = torch.randn(BATCH, 5, *shape), torch.randint(0, 3, (BATCH, *shape))
+        class_weighted(golden, f"class_weighted_{name}", inputs, labels.clone())
+        class_weighted(golden, f"class_weighted_{name}_ignored", inputs, some_ignored(labels))
     logits = torch.randn(BATCH, 6, 5)
     labels = torch.tensor([[1, 2, 4], [3, 3, -100], [-100, -100, -100], [2, 2, 1]])
     ctc(golden, "ctc", logits, labels, (6, 6, 6, 6))
