@@ -21,6 +21,7 @@
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/conv3d.hpp>
+#include <castnet/nn/conv_lstm2d.hpp>
 #include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/conv_transpose3d.hpp>

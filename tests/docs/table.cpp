@@ -169,6 +169,7 @@ using sequences =
     sequential<input<9, 5>, lstm<64>.return_sequences(), gru<64>.return_sequences(),
                rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2).return_sequences(),
                lstm<64>.recurrent_dropout(0.2).return_sequences(), bidirectional<gru<64>>>;
+using of_image_sequences = sequential<input<3, 4, 8, 8>, conv_lstm2d<32, 3, conv{.padding = same}>>;
 
 template <class Model>
 using one_step_of = stateful_predictor<Model>;

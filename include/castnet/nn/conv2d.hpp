@@ -25,6 +25,10 @@ struct groups_divide {
     static constexpr bool checked = true;
 };
 
+// Of layers whose groups are not chosen.
+template <size_t Groups>
+inline constexpr bool groups_left_out = Groups == 1;
+
 template <size_t Filters, size2 Kernel, conv Options>
 struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv2d";

@@ -7,9 +7,6 @@
 
 namespace castnet {
 
-template <size_t Groups>
-inline constexpr bool groups_left_out = Groups == 1;
-
 // A convolution of every channel by itself, which makes Multiplier channels of it (Keras'
 // DepthwiseConv2D; PyTorch's Conv2d with as many groups as channels).
 //

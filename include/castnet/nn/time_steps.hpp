@@ -8,6 +8,9 @@ namespace castnet {
 // Whether S is a sequence of vectors, (time, features), or of numbers, (time).
 template <class S>
 inline constexpr bool is_sequence = S::rank == 1 || S::rank == 2;
+// Or of images, (channels, time, height, width).
+template <class S>
+inline constexpr bool is_image_sequence = S::rank == 4;
 
 // A sequence, and how a scan goes through it.
 template <Shape S>

@@ -107,6 +107,28 @@ def squeeze_excitation(golden, case):
     golden.put_gradients(case, torch.sigmoid(F.conv3d(y, fc[2], fc[3])) * x, inputs)
 
 
+def conv_lstm(golden, case, filters, kernel, stride, padding):
+    """Keras' ConvLSTM2D of (channels, time, height, width); the states of all steps."""
+    golden.begin(case, dict(filters=filters, kernel=kernel, stride=stride, padding=padding))
+    inputs = dict(
+        input=random(BATCH, 2, 4, 5, 6),
+        weight_ih=random(4 * filters, 2, *kernel),
+        weight_hh=random(4 * filters, filters, *kernel),
+        bias=random(4 * filters),
+    )
+    h = c = None
+    states = []
+    for x in inputs["input"].unbind(2):
+        gates = F.conv2d(x, inputs["weight_ih"], inputs["bias"], stride, padding)
+        if h is not None:
+            gates = gates + F.conv2d(h, inputs["weight_hh"], padding="same")
+        i, f, g, o = gates.chunk(4, 1)
+        c = i.sigmoid() * g.tanh() + (0 if c is None else f.sigmoid() * c)
+        h = o.sigmoid() * c.tanh()
+        states.append(h)
+    golden.put_gradients(case, torch.stack(states, 2), inputs)
+
+
 def generate():
     golden = GoldenFile()
     for case, arguments in CONVOLUTIONS.items():
@@ -131,4 +153,6 @@ def generate():
         lambda: torch.randint(0, 2, (4, 1, 4, 6, 4)).double(),
         weight=[1.0, 0.0, 2.0, 0.5],
     )
+    conv_lstm(golden, "conv_lstm", filters=3, kernel=(3, 3), stride=1, padding="same")
+    conv_lstm(golden, "conv_lstm_stride2", filters=2, kernel=(3, 2), stride=2, padding=(1, 0))
     return golden
