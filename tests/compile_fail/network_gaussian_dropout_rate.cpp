@@ -1,5 +1,5 @@
 // Some elements are left.
-// expect: castnet: gaussian_dropout: the rate must be in \[0, 1\)
+// expect: castnet: dropout, spatial_dropout, alpha_dropout, gaussian_dropout and stochastic_depth: the rate must be in \[0, 1\)
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

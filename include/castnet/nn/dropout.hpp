@@ -24,61 +24,68 @@ constexpr symbol<S> dropped(symbol<S> x, double rate, bool always = false) {
 
 } // namespace detail
 
+// The rate of such a layer.
 template <float Rate>
-struct dropout_layer {
-    static constexpr char const* name = "dropout";
-    static_assert(Rate >= 0 && Rate < 1, "castnet: dropout: the rate must be in [0, 1)");
+struct dropout_rate {
+    static constexpr bool possible = Rate >= 0 && Rate < 1;
+    static_assert(possible,
+                  "castnet: dropout, spatial_dropout, alpha_dropout, gaussian_dropout and "
+                  "stochastic_depth: the rate must be in [0, 1); see dropout_rate<rate>");
+    static constexpr double value = possible ? Rate : 0; // one mistake is one error
+};
+
+// A layer that sets to 0 together what Parts::kept<S> has one number for.
+template <float Rate, class Parts>
+struct dropping_layer {
+    static constexpr char const* name = Parts::name;
+    static constexpr double rate = dropout_rate<Rate>::value;
 
     bool in_predictions = false;
 
-    constexpr dropout_layer always() const { return {.in_predictions = true}; }
+    constexpr dropping_layer always() const { return {.in_predictions = true}; }
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return detail::dropped(x, double{Rate}, in_predictions);
+        ir::graph& g = *x.g;
+        return detail::drops(g, rate, in_predictions) ? x * Parts::template kept<S>(g, 1 - rate)
+                                                      : x;
     }
 };
 
+struct single_elements {
+    static constexpr char const* name = "dropout";
+    template <Shape S>
+    static constexpr auto kept(ir::graph& g, double share) {
+        return bernoulli<S>(g, share);
+    }
+};
 // In training every element is set to 0 with probability Rate and otherwise divided by 1 - Rate;
 // in evaluation nothing happens. dropout<Rate>.always() drops in predictions, evaluation and frozen
 // layers, too (Monte Carlo dropout, Gal & Ghahramani 2016; Keras' training=True): there the
 // elements depend on the model's seed and the sample's place in the call of predict or, in
 // evaluation, in its batch.
 template <ConstantNumber auto Rate>
-inline constexpr dropout_layer<static_cast<float>(Rate)> dropout{};
+inline constexpr dropping_layer<static_cast<float>(Rate), single_elements> dropout{};
 
-template <float Rate>
-struct spatial_dropout_layer {
+struct whole_channels {
     static constexpr char const* name = "spatial_dropout";
-    static_assert(Rate >= 0 && Rate < 1, "castnet: spatial_dropout: the rate must be in [0, 1)");
-
-    bool in_predictions = false;
-
-    constexpr spatial_dropout_layer always() const { return {.in_predictions = true}; }
-
     template <Shape S>
-    constexpr symbol<S> operator()(symbol<S> x) const {
-        if (!detail::drops(*x.g, double{Rate}, in_predictions)) {
-            return x;
-        }
-        auto const kept = bernoulli<shape<channels_of<S>>>(*x.g, 1 - double{Rate});
-        return x * along_channels<S>(kept);
+    static constexpr auto kept(ir::graph& g, double share) {
+        return along_channels<S>(bernoulli<shape<channels_of<S>>>(g, share));
     }
 };
-
 // The same of whole channels of an image, or of whole features of a sequence, (time, features)
 // (Tompson et al. 2015; Keras' SpatialDropout2D, PyTorch's Dropout2d).
 template <ConstantNumber auto Rate>
-inline constexpr spatial_dropout_layer<static_cast<float>(Rate)> spatial_dropout{};
+inline constexpr dropping_layer<static_cast<float>(Rate), whole_channels> spatial_dropout{};
 
 template <float Rate>
 struct alpha_dropout_layer {
     static constexpr char const* name = "alpha_dropout";
-    static_assert(Rate >= 0 && Rate < 1, "castnet: alpha_dropout: the rate must be in [0, 1)");
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        constexpr double rate = Rate >= 0 && Rate < 1 ? Rate : 0, keep = 1 - rate;
+        constexpr double rate = dropout_rate<Rate>::value, keep = 1 - rate;
         if (!detail::drops(*x.g, rate)) {
             return x;
         }

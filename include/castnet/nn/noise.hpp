@@ -3,6 +3,7 @@
 
 #include <castnet/core/finite.hpp>
 #include <castnet/core/square_root.hpp>
+#include <castnet/nn/dropout.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -43,11 +44,10 @@ inline constexpr gaussian_noise_layer<static_cast<float>(Deviation)> gaussian_no
 template <float Rate>
 struct gaussian_dropout_layer {
     static constexpr char const* name = "gaussian_dropout";
-    static_assert(Rate >= 0 && Rate < 1, "castnet: gaussian_dropout: the rate must be in [0, 1)");
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        constexpr double rate = Rate >= 0 && Rate < 1 ? Rate : 0,
+        constexpr double rate = dropout_rate<Rate>::value,
                          deviation = constant_square_root(rate / (1 - rate));
         return x.g->trains() ? x * (1 + deviation * normal_noise(x)) : x;
     }

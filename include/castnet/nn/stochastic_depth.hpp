@@ -2,24 +2,20 @@
 // do without (Huang et al. 2016; torchvision's StochasticDepth(rate, "row"), timm's DropPath).
 #pragma once
 
-#include <castnet/core/hyperparameters.hpp>
-#include <castnet/nn/scope.hpp>
+#include <castnet/nn/dropout.hpp>
 
 namespace castnet {
 
-// In training all elements of a sample together are set to 0 with probability Rate and otherwise
-// divided by 1 - Rate; in evaluation nothing happens.
-template <float Rate>
-struct stochastic_depth_layer {
+struct whole_samples {
     static constexpr char const* name = "stochastic_depth";
-    static_assert(Rate >= 0 && Rate < 1, "castnet: stochastic_depth: the rate must be in [0, 1)");
-
-    template <Shape S>
-    constexpr symbol<S> operator()(symbol<S> x) const {
-        return Rate > 0 && x.g->trains() ? x * bernoulli<shape<>>(*x.g, 1 - double{Rate}) : x;
+    template <Shape>
+    static constexpr auto kept(ir::graph& g, double share) {
+        return bernoulli<shape<>>(g, share);
     }
 };
+// In training all elements of a sample together are set to 0 with probability Rate and otherwise
+// divided by 1 - Rate; in evaluation nothing happens.
 template <ConstantNumber auto Rate>
-inline constexpr stochastic_depth_layer<static_cast<float>(Rate)> stochastic_depth{};
+inline constexpr dropping_layer<static_cast<float>(Rate), whole_samples> stochastic_depth{};
 
 } // namespace castnet
