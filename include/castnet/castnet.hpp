@@ -34,6 +34,7 @@
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
+#include <castnet/nn/local_response_norm.hpp>
 #include <castnet/nn/layers_as_operands.hpp>
 #include <castnet/nn/layers_of_tensors.hpp>
 #include <castnet/nn/likelihood_losses.hpp>

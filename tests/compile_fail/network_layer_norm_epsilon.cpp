@@ -1,5 +1,5 @@
 // What is added to a variance is a number.
-// expect: castnet: batch_norm, layer_norm and other normalisations: the epsilon must be finite and not negative
+// expect: castnet: batch_norm, layer_norm and other normalisations: the epsilon, of local_response_norm alpha, beta and k, must be finite and not negative
 #include <castnet/castnet.hpp>
 
 #include <limits>

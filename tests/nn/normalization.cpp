@@ -2,6 +2,7 @@
 #include <castnet/nn/containers.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
+#include <castnet/nn/local_response_norm.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include "harness.hpp"
@@ -46,7 +47,18 @@ TEST_CASE("instance_norm, with and without parameters") {
     like_torch(run_of<cn::instance_norm, shape<6, 3, 4>>(), "instance_norm_plain");
 }
 
+TEST_CASE("local_response_norm of images, and of an even number of features") {
+    like_torch(run_of<cn::local_response_norm<5>.with_alpha(0.3).with_k(2), shape<6, 3, 4>>(),
+               "local_response_norm_5");
+    like_torch(run_of<cn::local_response_norm<4>.with_alpha(2).with_beta(1.5), shape<6, 5>>(),
+               "local_response_norm_4");
+}
+
 TEST_CASE("gradients of normalisations") {
+    against_finite_differences(
+        run_of<cn::local_response_norm<3>.with_alpha(1), shape<2, 2, 1, 2>>(), 1e-6);
+    against_finite_differences(run_of<cn::local_response_norm<7>.with_alpha(1), shape<4>>(), 1e-6);
+    against_finite_differences(run_of<cn::local_response_norm<1>, shape<4>>(), 1e-6);
     against_finite_differences(run_of<cn::layer_norm, shape<4, 2, 3>>(), 1e-6);
     against_finite_differences(run_of<cn::layer_norm.no_bias(), shape<3, 4>>(), 1e-6);
     against_finite_differences(run_of<cn::layer_norm.no_affine(), shape<3, 4>>(), 1e-6);

@@ -18,6 +18,7 @@ using cn::input, cn::shape;
 namespace {
 
 constexpr auto back = cn::shared<"back", cn::dense<3>>;
+constexpr auto back_of_two = cn::shared<"back", cn::dense<2>>;
 
 struct looped {
     constexpr auto operator()(auto x) const {
@@ -234,6 +235,35 @@ struct gates_by_split { // by the functions for any axis, of a step and of a car
     }
 };
 
+// Every second feature of a step, and of a carry.
+struct odd_features {
+    constexpr auto operator()(auto x) const {
+        return cn::scan(x, shape<2>{},
+                        [](auto x_t, auto h) {
+                            return cn::tanh(cn::slice<0, 1, 5, 2>(x_t) + (h | back_of_two));
+                        })
+            .outputs;
+    }
+};
+struct odd_features_before {
+    constexpr auto operator()(auto x) const {
+        return cn::scan(cn::slice<1, 1, 5, 2>(x), shape<2>{},
+                        [](auto x_t, auto h) { return cn::tanh(x_t + (h | back_of_two)); })
+            .outputs;
+    }
+};
+struct rotated_pairs {
+    constexpr auto operator()(auto x) const {
+        auto const cell = [](auto x_t, auto h) {
+            auto const a = cn::slice<0, 0, 4, 2>(h), b = cn::slice<0, 1, 4, 2>(h),
+                       angle = cn::slice<0, 0, 5, 3>(x_t);
+            return cn::concat(a * cn::cos(angle) - b * cn::sin(angle), b + cn::sin(a)) +
+                   cn::slice<0, 1, 5>(x_t);
+        };
+        return cn::scan(x, shape<4>{}, cell).outputs;
+    }
+};
+
 // A state that is a matrix (fast weights), as a vector of its rows, and unrolled as it is.
 template <std::size_t... Row>
 constexpr auto rows_of_outer(auto k, auto v, std::index_sequence<Row...>) {
@@ -323,6 +353,14 @@ TEST_CASE("a state may be a matrix, as a vector of its rows") {
     for (std::size_t i = 0; i < 2; ++i) {
         check::close("gradient by an input", a.grad_input(i), b.grad_input(i), 1e-13);
     }
+}
+
+TEST_CASE("a cell takes slices with a step") {
+    auto const a = run_at_random<odd_features{}, 7, input<4, 5>>();
+    auto const b = run_at_random<odd_features_before{}, 7, input<4, 5>>();
+    check::close("output", a.output(), b.output(), 1e-14);
+    check::close("gradient by the input", a.grad_input(), b.grad_input(), 1e-14);
+    check::against_finite_differences(check::run_of<rotated_pairs{}, shape<3, 5>>(), 1e-6);
 }
 
 TEST_CASE("gradients of cells of one's own") {

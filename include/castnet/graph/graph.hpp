@@ -29,6 +29,7 @@ struct graph {
     mistake wrong{};      // the first that the trace came to
     bool training = true; // dropout drops and batch statistics are used
     bool unrolls = false; // repeat<N, block> is traced as N blocks
+    bool in_cell = false; // the trace is in the cell of a loop over time
     int inputs = 0;
     int random_streams = 0;
     int scalars = 0;

@@ -103,8 +103,8 @@ struct network_has_no_mistake {
                   "castnet: dropout of attention, transformers and recurrent layers: the rate must "
                   "be in [0, 1)");
     static_assert(Found != mistake::epsilon_of_norm,
-                  "castnet: batch_norm, layer_norm and other normalisations: the epsilon must be "
-                  "finite and not negative");
+                  "castnet: batch_norm, layer_norm and other normalisations: the epsilon, of "
+                  "local_response_norm alpha, beta and k, must be finite and not negative");
     static_assert(Found != mistake::momentum_of_norm,
                   "castnet: batch_norm: the momentum is the batch's share of the running "
                   "statistics and must be in [0, 1]; Keras' momentum is 1 - this");

@@ -100,6 +100,15 @@ namespace detail {
 // last one, and an axis that is shorter than they are is padded.
 template <size_t Axis, size_t Begin, size_t Count, size_t Step, class S>
 constexpr auto spaced_slice(symbol<S> x) {
+    if constexpr (S::rank == 1) {
+        if (x.g->in_cell) { // of one pixel
+            int each[Count];
+            for (size_t i = 0; i < Count; ++i) {
+                each[i] = on_rows<op::slice, 0, shape<1>>(x, Begin + i * Step).id;
+            }
+            return symbol<shape<Count>>{x.g, joined<shape<1>>(*x.g, each, int(Count))};
+        }
+    }
     constexpr size_t extent = S::extent[Axis], all = Count * Step;
     constexpr size_t start = all > extent ? 0 : std::min(Begin, extent - all);
     constexpr op fitting = all > extent ? op::slice_gradient : op::slice;
@@ -122,8 +131,7 @@ constexpr auto spaced_slice(symbol<S> x) {
 template <size_t Step>
 inline constexpr bool steps_forward = Step > 0;
 
-// Positions Begin, Begin + Step, … before End of an axis (NumPy's x[…, begin:end:step, …]). (The
-// cell of a scan takes slices without a step.)
+// Positions Begin, Begin + Step, … before End of an axis (NumPy's x[…, begin:end:step, …]).
 template <size_t Axis, size_t Begin, size_t End, size_t Step = 1, Shape S>
 constexpr auto slice(symbol<S> x) {
     static_assert(tensor_has_axis<S, Axis>,

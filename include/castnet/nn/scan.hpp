@@ -71,8 +71,10 @@ constexpr auto scan(time_steps<S> x, Cell const& cell, std::index_sequence<K...>
         loop.delay(begins[K], static_cast<int>(carried_t<Initial>::shape_type::count))...};
     int const first = g.nodes.size();
     static_assert(cell_takes<Cell, symbol<step>, carried_t<Initial>...>::checked);
+    bool const outer = std::exchange(g.in_cell, true);
     auto const result = result_of_cell(cell(x_t, carried_t<Initial>{&g, delays[K]}...),
                                        carried_t<Initial>{&g, delays[K]}...);
+    g.in_cell = outer;
     constexpr size_t returned = std::tuple_size_v<decltype(result.carries)>;
     static_assert(as_many_carries<sizeof...(Initial), returned>::checked);
     static_assert((carry_keeps_shape<

@@ -18,6 +18,12 @@ CASES = {
     "group_norm_1": (IMAGE, (6,), lambda x, **p: F.group_norm(x, 1, **p)),
     "group_norm_features": ((6,), (6,), lambda x, **p: F.group_norm(x, 3, **p)),
     "instance_norm": (IMAGE, (6,), lambda x, **p: F.instance_norm(x, **p)),
+    "local_response_norm_5": (IMAGE, None, lambda x: F.local_response_norm(x, 5, 0.3, 0.75, 2)),
+    "local_response_norm_4": (
+        (6, 5),
+        None,
+        lambda x: F.local_response_norm(x.mT, 4, alpha=2.0, beta=1.5).mT,
+    ),
     "instance_norm_plain": (IMAGE, None, lambda x: F.instance_norm(x)),
 }
 
