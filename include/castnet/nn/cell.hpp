@@ -25,8 +25,8 @@ constexpr cell_result<First, First, More...> carry(First first, More... more) {
     return {first, {first, more...}};
 }
 
-// The outputs of all steps, (time, features), (time) or (channels, time, height, width), and the last
-// carry, or a tuple of all.
+// The outputs of all steps, (time, features), (time) or (channels, time, height, width), and the
+// last carry, or a tuple of all.
 template <class Outputs, class Last>
 struct scan_result {
     Outputs outputs;

@@ -125,14 +125,14 @@ double class_factor(Data const& data, size_t sample, std::span<float const> clas
         constexpr bool may_lack = data::is_label<given> && !data::labels_sample<given>;
         T one{};
         std::vector<T> several(count > 1 ? count : 0);
-        std::span<T> const numbers = count > 1 ? std::span<T>{several} : std::span<T>{&one, 1};
-        data::copy_target<size_t(target)>(data, sample, numbers.data());
+        T* const numbers = count > 1 ? several.data() : &one;
+        data::copy_target<size_t(target)>(data, sample, numbers);
         double sum = 0;
         size_t counted = 0;
-        for (T const number : numbers) {
-            if (!may_lack || double(number) != data::ignored) {
-                sum += double(
-                    class_weight[checked_label(double(number), class_weight.size(), sample)]);
+        for (size_t i = 0; i < count; ++i) {
+            auto const number = double(numbers[i]);
+            if (!may_lack || number != data::ignored) {
+                sum += double(class_weight[checked_label(number, class_weight.size(), sample)]);
                 ++counted;
             }
         }
