@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -37,7 +38,7 @@ constexpr std::array<scalar, sizeof...(I)> all_one(std::index_sequence<I...>) {
 // mean is that of samples whose weights are the numbers of those that count).
 template <auto Loss, size_t Classes>
 struct class_weighted_loss {
-    static constexpr char const* name = decltype(Loss)::name;
+    static constexpr char const* name = std::remove_cvref_t<decltype(Loss)>::name;
     static constexpr bool labels = true;
     static constexpr size_t weighed_classes = Classes;
     static_assert(
