@@ -52,10 +52,10 @@ inline void set_thread_count([[maybe_unused]] int count) {
 // Type-erased body of a loop, so that the loops below are compiled once, and the body once and not
 // for each loop: refers to an f that is called as f(i, worker) or f(i), on a copy of it, so that
 // its members are not read again after each store.
-class loop_body {
+class parallel_body {
 public:
     template <class F>
-    loop_body(F const& f)
+    parallel_body(F const& f)
         : object(&f),
           call([](void const* body, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
               F const mine = *static_cast<F const*>(body);
@@ -77,7 +77,7 @@ private:
 // roughly the number of operations of all calls. Concurrent calls have different workers < count. A
 // nested loop runs on its caller's thread.
 [[gnu::noinline]] inline void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work,
-                                           loop_body const& f) {
+                                           parallel_body const& f) {
 #ifdef _OPENMP
     if (work > worthwhile_flops && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
         [[maybe_unused]] static int const watches =

@@ -325,15 +325,17 @@ inline constexpr auto loop_launchers = []<int... I>(std::integer_sequence<int, I
 template <class Device, auto const& Plan, class After>
 void enqueue_stage(stage const& g, int repetition, typename Device::context const& c,
                    After const& after) {
-    auto const number = static_cast<std::size_t>(&g - Plan.stages);
-    if (auto const launch = loop_launchers<Device, Plan>[number]) {
-        launch(repetition, c);
-        for (int i = g.first; i < g.last; ++i) {
-            after(i);
+    if constexpr (has_loops(Plan)) {
+        auto const number = static_cast<std::size_t>(&g - Plan.stages);
+        if (auto const launch = loop_launchers<Device, Plan>[number]) {
+            launch(repetition, c);
+            for (int i = g.first; i < g.last; ++i) {
+                after(i);
+            }
+            return;
         }
-    } else {
-        run_stage<Device, Plan>(g, repetition, c, after);
     }
+    run_stage<Device, Plan>(g, repetition, c, after);
 }
 
 } // namespace castnet::cuda

@@ -81,8 +81,7 @@ constexpr loop_memory memory_of_loop(Plan const& p, stage const& g) {
 template <class Plan>
 constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
     for (int k = 0; k < s.arrays + s.results; ++k) {
-        array_ref const& r =
-            k < s.arrays ? p.arrays[s.first_array + k] : p.arrays[s.output + k - s.arrays];
+        array_ref const& r = p.array(k < s.arrays ? s.first_array + k : s.output + k - s.arrays);
         bool const is_weight = k > 0 && k < s.arrays;
         if (!r.size.sample && !is_weight && s.kind != op::map && s.kind != op::reduce) {
             return false;
@@ -94,7 +93,7 @@ constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
         return s.space.sample && s.phases == 1;
     case op::matmul:
     case op::matmul_data:
-        return !p.arrays[s.first_array + 1].size.sample;
+        return !p.array(s.first_array + 1).size.sample;
     case op::concat:
     case op::slice:
     case op::slice_gradient:
@@ -105,20 +104,33 @@ constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
     }
 }
 
+template <class Plan>
+constexpr bool has_loops(Plan const& p) {
+    for (stage const& g : p.stages) {
+        if (g.iterations > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The one place that decides which loops are one kernel: those whose weights fit a block's shared
 // memory, and whose steps are small enough for a block.
 template <class T, class Plan>
 constexpr bool is_loop_kernel(Plan const& p, stage const& g) {
+    if (g.iterations <= 1) { // first, since nvcc keeps memory for what it evaluates
+        return false;
+    }
     int const samples = samples_of_loop_block(p.batch);
     for (int i = g.first; i < g.last; ++i) {
         kernel_launch const& s = p.launch(i);
         std::ptrdiff_t const elements =
-            std::ptrdiff_t{samples} * p.arrays[s.output].size.channels; // of a step
+            std::ptrdiff_t{samples} * p.array(s.output).size.channels; // of a step
         if (!runs_in_loop_kernel(p, s) || elements > loop_block_elements) {
             return false;
         }
     }
-    return g.iterations > 1 && memory_of_loop<T>(p, g).all() <= most_of_loop<T>;
+    return memory_of_loop<T>(p, g).all() <= most_of_loop<T>;
 }
 
 } // namespace castnet::cuda
