@@ -34,10 +34,13 @@ COMPILERS = {"g++": [], "clang++-19": [], "nvcc": ["-x", "cu"]}
 # instantiations: of class and function templates, and those of them that are castnet's own;
 # symbols: in the object file without optimization; evaluated MiB: what g++ allocates while it
 # evaluates constant expressions, in all of them together, which its time follows; peak MiB at -O0: of its
-# memory, which it frees less often than machines with less than 1 GiB let it.
+# memory, which it frees less often than machines with less than 1 GiB let it; MiB for the GPU: of nvcc's
+# compiler for the GPU, which keeps what it evaluates, for sources in CUDA.
 COUNTS = {"clang++-19": ["instantiations", "castnet's"],
-          "g++": ["symbols", "evaluated MiB", "peak MiB at -O0"]}
+          "g++": ["symbols", "evaluated MiB", "peak MiB at -O0"],
+          "nvcc": ["MiB for the GPU"]}
 ROUNDING = {"evaluated MiB": 1, "peak MiB at -O0": 10}  # what --check lets pass besides
+CUDA = ["-arch=sm_90", "--expt-relaxed-constexpr"]
 # The option that limits constant evaluation of one constant, and the compiler's own limit.
 LIMITS = {"clang++-19": ("-fconstexpr-steps=", 2**20), "g++": ("-fconstexpr-ops-limit=", 2**25)}
 COSTS = ["wall s", "user s", "peak MiB", "object KiB"]
@@ -79,8 +82,8 @@ def compile_once(command, obj):
 
 
 def costs(compiler, source, flags, runs, obj):
-    command = call(compiler, *flags, *COMPILERS.get(Path(compiler).name, []), "-c", source, "-o",
-                   obj)
+    own = CUDA if source.suffix == ".cu" else COMPILERS.get(Path(compiler).name, [])
+    command = call(compiler, *flags, *own, "-c", source, "-o", obj)
     return map(statistics.median, zip(*(compile_once(command, obj) for _ in range(runs))))
 
 
@@ -108,9 +111,17 @@ def counts(compiler, source, folder):
         names = [e["args"]["detail"] for e in json.loads(trace.read_text())["traceEvents"]
                  if e["name"] in ("InstantiateClass", "InstantiateFunction")]
         found = [len(names), sum(name.startswith("castnet::") for name in names)]
+    elif source.suffix == ".cu":
+        _, usage = run_measured(call(compiler, "-O2", *CUDA, "-ptx", source, "-o",
+                                     folder / "counted.ptx"))
+        found = [round(usage.ru_maxrss / 1024)]
     else:
         found = []
     return dict(zip(COUNTS.get(compiler, []), found))
+
+
+def are_counted(compiler, source):
+    return (source.suffix == ".cu") == (compiler == "nvcc")
 
 
 def constant_evaluation(compiler, source):
@@ -153,10 +164,12 @@ def print_functions(source, flags, most):
 
 def version(compiler):
     """The compiler and its standard library: counts of other ones are not comparable."""
-    macros = output_of([compiler, "-std=c++20", "-x", "c++", "-dM", "-E", "-"], "#include <cstddef>")
+    host = "g++" if compiler == "nvcc" else compiler
+    macros = output_of([host, "-std=c++20", "-x", "c++", "-dM", "-E", "-"], "#include <cstddef>")
     library = re.findall(r"#define (_LIBCPP_VERSION|__GLIBCXX__) (\w+)", macros)
-    first = output_of([compiler, "--version"]).splitlines()[0]
-    return " ".join([first, *(" ".join(pair) for pair in library)])
+    lines = output_of([compiler, "--version"]).splitlines()
+    number = next((line for line in lines if "release" in line), lines[0])  # (nvcc's is not first)
+    return " ".join([number, *(" ".join(pair) for pair in library)])
 
 
 def print_table(options):
@@ -168,6 +181,8 @@ def print_table(options):
     with tempfile.TemporaryDirectory() as folder:
         for source in options.sources:
             for compiler in options.compilers:
+                if source.suffix == ".cu" and compiler != "nvcc":
+                    continue
                 wall, user, peak, size = costs(compiler, source, options.flags.split(),
                                                options.runs, Path(folder) / "out.o")
                 cells = [source.name, compiler, f"{wall:.2f}", f"{user:.2f}", f"{peak:.0f}",
@@ -187,7 +202,7 @@ def print_table(options):
 def count_all(compiler, sources):
     with tempfile.TemporaryDirectory() as folder:
         return {str(s.resolve().relative_to(ROOT)): counts(compiler, s, Path(folder))
-                for s in sources}
+                for s in sources if are_counted(compiler, s)}
 
 
 def update(options):
@@ -236,8 +251,8 @@ def check(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sources", nargs="*", type=Path,
-                        help="default: examples/*.cpp and bench/compile/*.cpp; of these only the "
-                             "latter with --check and --update")
+                        help="default: those in examples and bench/compile; of these only the latter "
+                             "with --check and --update")
     parser.add_argument("-n", "--runs", type=int, default=3, help="runs per cell (default 3)")
     parser.add_argument("--compilers", nargs="+",
                         help="default: those of g++, clang++-19 and nvcc that are found")
@@ -257,7 +272,9 @@ def main():
     options.compilers = [c for c in options.compilers or (COUNTS if counting else COMPILERS)
                          if shutil.which(c)]
     folders = ["bench/compile"] if counting else ["examples", "bench/compile"]
-    options.sources = options.sources or sorted(s for f in folders for s in ROOT.glob(f + "/*.cpp"))
+    options.sources = options.sources or sorted(s for f in folders
+                                                for pattern in ("*.cpp", "*.cu")
+                                                for s in ROOT.glob(f"{f}/{pattern}"))
     if options.check:
         sys.exit(check(options))
     elif options.update:
