@@ -49,34 +49,15 @@ inline void set_thread_count([[maybe_unused]] int count) {
 #endif
 }
 
-// Type-erased body of a loop, so that the loops below are compiled once, and the body once and not
-// for each loop: refers to an f that is called as f(i, worker) or f(i), on a copy of it, so that
-// its members are not read again after each store.
-class parallel_body {
-public:
-    template <class F>
-    parallel_body(F const& f)
-        : object(&f),
-          call([](void const* body, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
-              F const mine = *static_cast<F const*>(body);
-              if constexpr (std::is_invocable_v<F const&, std::ptrdiff_t>) {
-                  mine(i);
-              } else {
-                  mine(i, worker);
-              }
-          }) {}
+// Type-erased body of a loop, so that the loop below is compiled once.
+struct parallel_body {
+    void const* object;
+    void (*call)(void const* object, std::ptrdiff_t i, std::ptrdiff_t worker);
 
     void operator()(std::ptrdiff_t i, std::ptrdiff_t worker) const { call(object, i, worker); }
-
-private:
-    void const* object;
-    void (*call)(void const* body, std::ptrdiff_t i, std::ptrdiff_t worker);
 };
 
-// Calls f(i) or f(i, worker) for 0 <= i < count, with denormal numbers flushed to 0; `work` is
-// roughly the number of operations of all calls. Concurrent calls have different workers < count. A
-// nested loop runs on its caller's thread.
-[[gnu::noinline]] inline void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work,
+[[gnu::noinline]] inline void run_parallel(std::ptrdiff_t count, [[maybe_unused]] double work,
                                            parallel_body const& f) {
 #ifdef _OPENMP
     if (work > worthwhile_flops && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
@@ -98,6 +79,24 @@ private:
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         f(i, std::ptrdiff_t{0});
     }
+}
+
+// Calls f(i) or f(i, worker) for 0 <= i < count, with denormal numbers flushed to 0; `work` is
+// roughly the number of operations of all calls. Concurrent calls have different workers < count. A
+// nested loop runs on its caller's thread. The calls are on copies of f, so that its members are
+// not read again after each store.
+template <class F>
+void parallel_for(std::ptrdiff_t count, double work, F const& f) {
+    run_parallel(
+        count, work,
+        {&f, [](void const* object, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
+             F const mine = *static_cast<F const*>(object);
+             if constexpr (std::is_invocable_v<F const&, std::ptrdiff_t>) {
+                 mine(i);
+             } else {
+                 mine(i, worker);
+             }
+         }});
 }
 
 // Numbers from `first` to `last` - 1.
