@@ -9,6 +9,7 @@
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/launch_list_builder.hpp>
+#include <castnet/train/class_weight.hpp>
 #include <castnet/train/sample_checks.hpp>
 
 #include <algorithm>

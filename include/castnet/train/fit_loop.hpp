@@ -8,6 +8,7 @@
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/io/atomic_file.hpp>
+#include <castnet/train/class_weight.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
 #include <castnet/train/loss_watch.hpp>

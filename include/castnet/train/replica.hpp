@@ -6,6 +6,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizer.hpp>
+#include <castnet/train/class_weight.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/data_contract.hpp>
 #include <castnet/train/device_dataset.hpp>

@@ -8,6 +8,7 @@
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
+#include <castnet/train/class_weight.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
 #include <castnet/train/parameter_groups.hpp>
