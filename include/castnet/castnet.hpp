@@ -34,10 +34,10 @@
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
-#include <castnet/nn/local_response_norm.hpp>
 #include <castnet/nn/layers_as_operands.hpp>
 #include <castnet/nn/layers_of_tensors.hpp>
 #include <castnet/nn/likelihood_losses.hpp>
+#include <castnet/nn/local_response_norm.hpp>
 #include <castnet/nn/margin_losses.hpp>
 #include <castnet/nn/masking.hpp>
 #include <castnet/nn/mean_iou.hpp>
