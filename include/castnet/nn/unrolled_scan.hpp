@@ -20,7 +20,7 @@ namespace castnet::detail {
 // The shape of values of all steps.
 template <size_t Time, class Step>
 struct all_steps {
-    using type = row_major_shape<Time, Step::count>; // what does not exist
+    using type = row_major_shape<Time, Step::count>; // of tensors of other ranks: a row each
 };
 template <size_t Time>
 struct all_steps<Time, shape<>> {

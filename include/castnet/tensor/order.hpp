@@ -1,13 +1,13 @@
 // Order along the last axis: sort, argsort, largest, cumsum; of all elements: unique, nonzero,
-// masked_select, histogram; and searchsorted. Computed at once, on the host. NaN counts as larger
+// masked_select; and searchsorted. Computed at once, on the host. NaN counts as larger
 // than all numbers, as in NumPy.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/core/finite.hpp>
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/detail/sort.hpp>
+#include <castnet/tensor/detail/value_counts.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
@@ -164,29 +164,6 @@ auto cumsum(X const& x) {
 
 namespace detail {
 
-// Whether so many elements are better counted value by value: there are few values of a byte.
-template <class T, size_t Count>
-inline constexpr bool counts_values = std::is_integral_v<T> && sizeof(T) == 1 && Count >= 1024;
-
-// How many elements have each value, from the least on. (Equal neighbours have counts of their own,
-// so that none waits for the one before.)
-template <class T>
-std::array<size_t, 256> counts_of_values(T const* values, size_t count) {
-    size_t counts[4][256] = {};
-    for (size_t i = 0; i != count; ++i) {
-        ++counts[i % 4][sort_key<T>::of(values[i])];
-    }
-    std::array<size_t, 256> sums;
-    for (size_t key = 0; key != 256; ++key) {
-        sums[key] = counts[0][key] + counts[1][key] + counts[2][key] + counts[3][key];
-    }
-    return sums;
-}
-template <class T>
-T value_of_count(size_t key) {
-    return sort_key<T>::number(static_cast<typename sort_key<T>::type>(key));
-}
-
 // Numbers in ascending order without those that are equal to the one before, or NaN as that is.
 template <class T>
 std::vector<T> without_repeats(std::vector<T> ordered) {
@@ -273,32 +250,6 @@ auto masked_select(X const& x, Mask const& mask) {
 
 namespace detail {
 
-// The bin of x among `bins` of equal width from low to high, which belongs to the last one; -1 if
-// it lies outside or is NaN. Edges are rounded to the type of floating numbers, as NumPy's.
-template <class T>
-CASTNET_HD constexpr int bin_of(T x, double low, double high, int bins) {
-    using number = std::conditional_t<std::is_floating_point_v<T>, T, double>;
-    auto const value = static_cast<number>(x);
-    if (!(value >= static_cast<number>(low) && value <= static_cast<number>(high))) {
-        return -1;
-    }
-    double const width = (high - low) / bins;
-    auto const edge = [&](int bin) { return static_cast<number>(low + bin * width); };
-    int const guess = static_cast<int>((static_cast<double>(x) - low) / (high - low) * bins);
-    int const bin = guess < bins ? guess : bins - 1;
-    return value < edge(bin) ? bin - 1 : bin + 1 < bins && value >= edge(bin + 1) ? bin + 1 : bin;
-}
-
-template <size_t Bins>
-inline constexpr bool has_bins = Bins > 0 && Bins < (size_t{1} << 30);
-
-inline void check_range(double low, double high) {
-    if (!(low < high) || !detail::is_finite(high - low)) {
-        throw error({"castnet: histogram: the range from ", low, " to ", high,
-                     low < high ? " has no finite width" : " is empty"});
-    }
-}
-
 // The first position in ascending numbers whose element does not come before x.
 template <class T>
 CASTNET_HD constexpr size_t lower_bound(T const* sorted, size_t count, T x) {
@@ -342,35 +293,6 @@ auto keys_of(X const& x) {
 }
 
 } // namespace detail
-
-// How many elements lie in each of Bins bins of equal width from low to high, which belongs to the
-// last bin, as numpy.histogram(x, Bins, (low, high)): others do not count. Throws castnet::error if
-// low is not less than high, or their distance is not finite.
-template <size_t Bins, TensorExpression X>
-auto histogram(X const& x, double low, double high) {
-    static_assert(detail::has_bins<Bins>, "castnet: a histogram has at least one bin");
-    detail::check_range(low, high);
-    using T = typename X::value_type;
-    tensor<size_t, shape<Bins>> counts;
-    auto const values = detail::value_on_host(x);
-    auto const add = [&](T value, size_t count) {
-        int const bin = detail::bin_of(value, low, high, static_cast<int>(Bins));
-        if (bin >= 0) {
-            counts.data()[bin] += count;
-        }
-    };
-    if constexpr (detail::counts_values<T, X::shape_type::count>) {
-        auto const of_values = detail::counts_of_values(values.data(), values.size());
-        for (size_t key = 0; key != of_values.size(); ++key) {
-            add(detail::value_of_count<T>(key), of_values[key]);
-        }
-    } else {
-        for (T const value : values) {
-            add(value, 1);
-        }
-    }
-    return counts;
-}
 
 // For each element of x the first position in a vector in ascending order whose element is not
 // less, as numpy.searchsorted; the vector's length if there is none.

@@ -7,6 +7,7 @@
 #include <castnet/tensor/closeness.hpp>
 #include <castnet/tensor/einsum.hpp>
 #include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/histogram.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/linear_algebra.hpp>
 #include <castnet/tensor/matmul.hpp>
