@@ -2,6 +2,8 @@
 #
 #   need_packages <package>…    stops the script where one is missing and cannot be installed
 #   want_packages <package>…    says so and goes on
+#   want_cuda_disassembler      the same of cuobjdump where there is nvcc; from NVIDIA's packages for
+#                               Python, into the folder build
 #
 # Packages have Debian's names. What is there already, however it came there, is left alone. What is
 # going to be installed is said first; with CASTNET_INSTALL_PACKAGES=no in the environment, nothing is.
@@ -85,4 +87,17 @@ want_packages() {
         { _can_install && _install_packages "$package"; } ||
             echo "castnet: going on without $package: the checks that use it are left out" >&2
     done
+}
+
+want_cuda_disassembler() {
+    local folder=$PWD/build/cuda_disassembler
+    command -v nvcc >/dev/null || return 0
+    export PATH=$PATH:$folder/nvidia/cu13/bin
+    command -v cuobjdump >/dev/null && command -v nvdisasm >/dev/null && return
+    if [[ ${CASTNET_INSTALL_PACKAGES:-yes} != no ]]; then
+        _announce nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm
+        python3 -m pip install -q --no-deps --root-user-action=ignore --target "$folder" \
+            nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm </dev/null && return
+    fi
+    echo "castnet: going on without cuobjdump: instructions of kernels are not counted" >&2
 }

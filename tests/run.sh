@@ -14,6 +14,7 @@ want_packages libopenmpi-dev openmpi-bin libjpeg-dev libpng-dev libdlpack-dev li
 if [[ $preset != quick ]]; then
     need_packages libbenchmark-dev
     want_packages clang-19 g++-aarch64-linux-gnu qemu-user mpich libmpich-dev
+    want_cuda_disassembler
 fi
 jobs=$(nproc)
 

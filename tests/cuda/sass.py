@@ -4,8 +4,8 @@
     sass.py <nvcc> <folder of castnet's headers> [<cuobjdump>]
 
 No kernel of sass.cu may have local memory, where spilled registers lie and arrays that are not
-registers, or call a division of 64 bits. With cuobjdump, the kernels
-below are disassembled, too, and may execute so many instructions for each element."""
+registers, or call a division of 64 bits. With cuobjdump, the kernels below are disassembled, too, and
+may execute so many instructions for each element."""
 
 import pathlib
 import re
