@@ -46,12 +46,14 @@ double input(fn f, int index, std::uint32_t random) {
                           (f == fn::elu && index == 1) || f == fn::lgamma || f == fn::digamma ||
                           f == fn::polygamma;
     bool const truth = f == fn::where && index == 0;
-    bool const sine = f == fn::asin || f == fn::acos || f == fn::atanh;
+    bool const sine = f == fn::asin || f == fn::acos || f == fn::atanh || f == fn::erfinv;
+    bool const share = f == fn::logit;
     bool const divisor =
         (f == fn::fmod || f == fn::remainder) && index == 1; // of no whole quotient
     bool const order = f == fn::polygamma && index == 0;
     bool const bound = f == fn::clip && index > 0;
     return sine               ? x / 8
+           : share            ? 0.5 + x / 16
            : order            ? 1 + random % 2
            : f == fn::acosh   ? 1.1 + std::fabs(x)
            : divisor || bound ? 1.37 * x
@@ -186,6 +188,10 @@ TEST_CASE("known values") {
         {"cos", castnet::cos(1.0), 0.5403023058681398},
         {"erf", castnet::erf(1.0), 0.8427007929497149},
         {"erfc", castnet::erfc(10.0), 2.088487583762545e-45},
+        {"erfinv", castnet::erfinv(0.5), 0.476936276204469873},
+        {"erfinv", castnet::erfinv(-1e-20), -8.86226925452758014e-21},
+        {"erfinv", castnet::erfinv(1 - 0x1p-53), 5.86358474875516792},
+        {"logit", castnet::logit(0.25), -1.09861228866810969},
         {"lgamma", castnet::lgamma(0.5), 0.5723649429247001},
         {"lgamma", castnet::lgamma(-1.5), 0.860047015376481},
         {"digamma", castnet::digamma(1.0), -0.5772156649015329},
@@ -283,4 +289,14 @@ TEST_CASE("cube roots of floats are rounded nearly exactly, and those of subnorm
     CHECK(std::signbit(castnet::cbrt(-0.0F)));
     CHECK(std::isnan(castnet::cbrt(limits::quiet_NaN())));
     CHECK(castnet::cbrt(27.0F) == 3);
+}
+
+TEST_CASE("erfinv and logit are infinite at the ends of their range, and NaN beyond") {
+    CHECK(castnet::erfinv(1.0F) == HUGE_VALF);
+    CHECK(castnet::erfinv(-1.0) == -HUGE_VAL);
+    CHECK(std::isnan(castnet::erfinv(-1.01)));
+    CHECK(std::isnan(castnet::erfinv(not_a_number)));
+    CHECK(castnet::logit(0.0F) == -HUGE_VALF);
+    CHECK(castnet::logit(1.0) == HUGE_VAL);
+    CHECK(std::isnan(castnet::logit(1.01)));
 }

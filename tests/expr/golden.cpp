@@ -105,6 +105,8 @@ TEST_CASE("functions of one number") {
     of_one<fn::atanh>("atanh");
     of_one<fn::erf>("erf");
     of_one<fn::erfc>("erfc");
+    of_one<fn::erfinv>("erfinv");
+    of_one<fn::logit>("logit");
     of_one<fn::lgamma>("lgamma"); // whose derivative is digamma
 }
 

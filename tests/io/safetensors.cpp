@@ -144,6 +144,28 @@ TEST_CASE("a tensor of a temporary file keeps its bytes") {
                          castnet::file_error);
 }
 
+TEST_CASE("a loop over the tensors of a temporary file has their bytes") {
+    temporary_directory const directory;
+    auto const path = directory / "x.safetensors";
+    std::vector<float> const x(1000, 1), y(2000, 2);
+    io::save_safetensors(
+        path,
+        std::vector{io::tensor_of("x", {1000}, x.data()), io::tensor_of("y", {2000}, y.data())},
+        {{"by", "hand"}});
+    std::vector<std::vector<float>> found;
+    for (io::stored_tensor const& each : io::load_safetensors(path).entries()) {
+        found.push_back(each.as<float>());
+    }
+    CHECK(found == std::vector{x, y});
+    auto value = io::load_safetensors(path).entries();
+    auto const moved = std::move(value);
+    CHECK(moved[1].as<float>() == y);
+    static_assert(!std::is_copy_constructible_v<io::kept_tensors>);
+    for (auto const& [key, text] : io::load_safetensors(path).metadata()) {
+        CHECK(key + text == "byhand");
+    }
+}
+
 TEST_CASE("a file without tensors is a valid file") {
     temporary_directory const directory;
     auto const path = directory / "empty.safetensors";

@@ -276,6 +276,13 @@ TEST_CASE("predictors move") {
     cn::predictor moved{std::move(all[0])};
     static_assert(std::is_same_v<decltype(moved), cn::predictor<image_model>>);
     CHECK(moved.predict(numbers(72)) == other.predict(numbers(72)));
+    CHECK_THROWS_WITH_AS(
+        (void)all[0].predict(numbers(72)),
+        "castnet: predict: this predictor was moved away; call the one that it was "
+        "moved to",
+        cn::error);
+    all[0] = cn::predictor{model};
+    CHECK(all[0].predict(numbers(72)) == model.predict(numbers(72)));
 }
 
 // With a rate of 0, so that what is not refused is right whenever it happens.

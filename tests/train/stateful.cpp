@@ -572,6 +572,12 @@ TEST_CASE("a predictor moves with its state, and gives the parameters free at th
         for (std::size_t i = 0; i < 3; ++i) {
             CHECK(double(first.output<0>()[i]) == doctest::Approx(double(expected[i])));
         }
+        char const* const refusal = "castnet: this stateful_predictor was moved away; call the one "
+                                    "that it was moved to";
+        CHECK_THROWS_WITH_AS(moved.predict(x[0]), refusal, cn::error);
+        CHECK_THROWS_WITH_AS(moved.prefill(x), refusal, cn::error);
+        CHECK_THROWS_WITH_AS(moved.reset(), refusal, cn::error);
+        CHECK_THROWS_WITH_AS(first.copy_state(moved), refusal, cn::error);
         CHECK_THROWS_AS(model.set("0.bias_hh_l0", model.get("0.bias_hh_l0")), cn::error);
     }
     model.set("0.bias_hh_l0", model.get("0.bias_hh_l0"));

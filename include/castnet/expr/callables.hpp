@@ -61,6 +61,8 @@ inline constexpr elementwise<fn::fmod> fmod{};
 inline constexpr elementwise<fn::remainder> remainder{};
 inline constexpr elementwise<fn::erf> erf{};
 inline constexpr elementwise<fn::erfc> erfc{};
+inline constexpr elementwise<fn::erfinv> erfinv{};
+inline constexpr elementwise<fn::logit> logit{};
 inline constexpr elementwise<fn::lgamma> lgamma{};
 inline constexpr elementwise<fn::digamma> digamma{};
 inline constexpr elementwise<fn::polygamma> polygamma{};

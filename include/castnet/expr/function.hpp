@@ -68,6 +68,8 @@ enum class fn : std::uint8_t {
     exp2, log2, log10, cbrt, hypot, xlogy, erfc,
     // rectifier.hpp, as hard_tanh is
     clip,
+    // math.hpp, as erf and log are
+    erfinv, logit,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

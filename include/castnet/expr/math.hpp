@@ -235,4 +235,32 @@ struct function<fn::erfc> : derivative_reads<0b01> {
     }
 };
 
+// the inverse of erf: infinite at -1 and 1, NaN beyond; 0.886… = sqrt(pi) / 2
+template <>
+struct function<fn::erfinv> : derivative_reads<0b10> {
+    static constexpr char const* name = "erfinv";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return elementary::erfinv(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(0.88622692545275801) * value_of<fn::exp>(T(y * y));
+    }
+};
+
+// log(x / (1 - x)), the inverse of sigmoid: infinite at 0 and 1, NaN beyond
+template <>
+struct function<fn::logit> : derivative_reads<0b01> {
+    static constexpr char const* name = "logit";
+    template <class T>
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
+        return elementary::log(x / (T(1) - x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(1) / (x * (T(1) - x));
+    }
+};
+
 } // namespace castnet

@@ -28,6 +28,18 @@ private:
     io::bytes data_; // that `bytes` views
 };
 
+// The same of all tensors of a file.
+class kept_tensors : public std::vector<stored_tensor> {
+public:
+    kept_tensors(std::vector<stored_tensor>&& tensors, io::bytes&& data)
+        : std::vector<stored_tensor>{std::move(tensors)}, data_{std::move(data)} {}
+    kept_tensors(kept_tensors&&) = default;
+    kept_tensors& operator=(kept_tensors&&) = default;
+
+private:
+    io::bytes data_; // that their `bytes` view
+};
+
 // The tensors of a file, held in memory.
 class safetensors_file {
 public:
@@ -72,17 +84,23 @@ public:
     safetensors_file& operator=(safetensors_file&&) = default;
 
     std::string const& file_name() const { return file_; }
-    std::vector<stored_tensor> const& entries() const { return entries_; } // by name
-    safetensors_metadata const& metadata() const { return metadata_; }
+    std::vector<stored_tensor> const& entries() const& { return entries_; } // by name
+    safetensors_metadata const& metadata() const& { return metadata_; }
+    // So that a loop over load_safetensors(path).entries() views no bytes that are gone.
+    kept_tensors entries() && { return {std::move(entries_), std::move(data_)}; }
+    safetensors_metadata metadata() && { return std::move(metadata_); }
 
     // The tensor of this name; null where there is none.
-    stored_tensor const* find(std::string_view name) const {
+    stored_tensor const* find(std::string_view name) const& {
         auto const at = std::lower_bound(entries_.begin(), entries_.end(), name,
                                          [](stored_tensor const& entry, std::string_view wanted) {
                                              return entry.name < wanted;
                                          });
         return at != entries_.end() && at->name == name ? &*at : nullptr;
     }
+
+    // (Compilers show this line.)
+    void find(std::string_view name) && = delete; // castnet: auto file = load_safetensors(path);
 
     // The tensor of this name; throws file_error where there is none.
     stored_tensor const& at(std::string_view name) const& {

@@ -50,7 +50,7 @@ private:
 template <size2 Result>
 inline constexpr adaptive_pool2d_layer<op::avg_pool, Result> adaptive_avg_pool2d{};
 
-// The first of equal pixels of a window gets the gradient.
+// The first of equal pixels of a window gets the gradient. NaN is treated as by max_pool2d.
 template <size2 Result>
 inline constexpr adaptive_pool2d_layer<op::max_pool, Result> adaptive_max_pool2d{};
 

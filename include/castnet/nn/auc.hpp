@@ -101,12 +101,12 @@ struct threshold_metric {
 
     template <Shape S>
         requires std::is_same_v<S, shape<1>>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        takes_logits(logit);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        takes_logits(logits);
         constexpr size_t steps = thresholds - 1;
-        auto const number = channel_index<shape<steps>>(*logit.g);
+        auto const number = channel_index<shape<steps>>(*logits.g);
         auto const all = equal(number, 0);
-        auto const reached = sigmoid(logit) * double(steps);
+        auto const reached = sigmoid(logits) * double(steps);
         auto const positive = greater(target, 0.5);
         return concat(positive * maximum(all, greater(reached, number)),
                       (1 - positive) * maximum(all, 1 - less_equal(reached, number)));
@@ -119,9 +119,9 @@ struct threshold_metric {
 } // namespace detail
 
 // The area under the curve of the rate of true positives over that of false ones, one decision for
-// each sample from a logit and a target of 0 or 1. The curve has a point for each of 200 thresholds
-// and lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is
-// wrong at every threshold. The curve itself, and that of precision and recall:
+// each sample from a logits and a target of 0 or 1. The curve has a point for each of 200
+// thresholds and lines between them (Keras' AUC()). 0 where all targets are alike. A logits that is
+// NaN is wrong at every threshold. The curve itself, and that of precision and recall:
 //     auto const curve = training.evaluate(test).counts<"auc">().roc();
 struct auc_metric : detail::threshold_metric {
     static constexpr char const* name = "auc";

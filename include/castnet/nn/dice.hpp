@@ -20,9 +20,9 @@ struct dice_loss {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
-        auto const p = sigmoid(logit);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        detail::takes_logits(logits);
+        auto const p = sigmoid(logits);
         return 1 - (2 * sum(p * target) + smooth) / (sum(p) + sum(target) + smooth);
     }
 };
@@ -43,9 +43,9 @@ struct tversky_loss {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
-        auto const p = sigmoid(logit);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        detail::takes_logits(logits);
+        auto const p = sigmoid(logits);
         auto const both = sum(p * target);
         auto const errors = alpha * (sum(p) - both) + beta * (sum(target) - both);
         return 1 - (both + smooth) / (both + errors + smooth);

@@ -138,7 +138,7 @@ concept LabelOf = LabelsOf<Label, S> || (S::rank == 1 && std::is_same_v<Label, s
 // mean, in which every step of a batch counts alike, is that of samples whose weights are the
 // numbers of these steps.
 //
-// The largest logit is subtracted first, so that large logits keep their precision; terms of other
+// The largest logits is subtracted first, so that large logits keep their precision; terms of other
 // classes are left out and not multiplied by 0, since they may be infinite.
 template <float Smoothing>
 struct cross_entropy_loss {
@@ -250,9 +250,9 @@ struct binary_cross_entropy_loss {
     static constexpr char const* name = "binary_cross_entropy";
     static constexpr bool labels = false;
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
-        return mean(apply(function<fn::logistic_loss>{}, logit, target));
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        detail::takes_logits(logits);
+        return mean(apply(function<fn::logistic_loss>{}, logits, target));
     }
 };
 inline constexpr binary_cross_entropy_loss binary_cross_entropy{};
@@ -272,9 +272,9 @@ struct binary_focal_cross_entropy_loss {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
-        auto const wrong = where(greater(target, 0.5), -logit, logit); // the other target's logit
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        detail::takes_logits(logits);
+        auto const wrong = where(greater(target, 0.5), -logits, logits); // the other target's logit
         auto const balance = where(greater(target, 0.5), alpha, 1 - alpha);
         return mean(balance * exp(gamma * log_sigmoid(wrong)) * softplus(wrong));
     }

@@ -94,15 +94,15 @@ struct categorical_accuracy_metric {
 };
 inline constexpr categorical_accuracy_metric categorical_accuracy{};
 
-// Whether a logit is positive if the target is more than 0.5, and negative otherwise; the mean over
-// the sample's elements. A logit of 0 or NaN counts as wrong.
+// Whether a logits is positive if the target is more than 0.5, and negative otherwise; the mean
+// over the sample's elements. A logits of 0 or NaN counts as wrong.
 struct binary_accuracy_metric {
     static constexpr bool labels = false;
     static constexpr char const* name = "binary_accuracy";
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
-        return mean(where(greater(target, 0.5), greater(logit, 0), less(logit, 0)));
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        detail::takes_logits(logits);
+        return mean(where(greater(target, 0.5), greater(logits, 0), less(logits, 0)));
     }
 };
 inline constexpr binary_accuracy_metric binary_accuracy{};

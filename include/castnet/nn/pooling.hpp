@@ -74,6 +74,8 @@ private:
 };
 
 // The largest pixel of each window, ignoring padding. The first of equal ones gets the gradient.
+// NaN makes a result NaN where it is the first pixel of a window, and is passed over elsewhere
+// (PyTorch: everywhere; as here global_max_pool2d), since looking for it takes a tenth longer.
 template <size2 Kernel, pooling Options = pooling{}>
 inline constexpr pool2d_layer<op::max_pool, Kernel, Options> max_pool2d{};
 

@@ -61,7 +61,7 @@ private:
 };
 
 // The largest of the steps in each window, ignoring padding. The first of equal ones gets the
-// gradient.
+// gradient. NaN is treated as by max_pool2d.
 template <size_t Kernel, pooling Options = pooling{}>
 inline constexpr pool1d_layer<op::max_pool, Kernel, Options> max_pool1d{};
 

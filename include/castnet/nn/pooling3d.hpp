@@ -103,6 +103,7 @@ private:
 };
 
 // The largest element of each window, ignoring padding. The first of equal ones gets the gradient.
+// NaN is treated as by max_pool2d.
 template <size3 Kernel, pooling3 Options = pooling3{}>
 inline constexpr pool3d_layer<op::max_pool, Kernel, Options> max_pool3d{};
 

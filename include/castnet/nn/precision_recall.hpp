@@ -38,9 +38,9 @@ struct decision_counts {
 };
 
 template <Shape S>
-constexpr auto count_decisions(symbol<S> logit, symbol<S> target, scalar threshold) {
-    takes_logits(logit);
-    auto const due = greater(target, 0.5), made = greater(sigmoid(logit), threshold);
+constexpr auto count_decisions(symbol<S> logits, symbol<S> target, scalar threshold) {
+    takes_logits(logits);
+    auto const due = greater(target, 0.5), made = greater(sigmoid(logits), threshold);
     return stack(sum(due * made), sum(made), sum(due));
 }
 template <size_t Classes>
@@ -77,8 +77,8 @@ struct precision_metric {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        return detail::count_decisions(logit, target, threshold);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        return detail::count_decisions(logits, target, threshold);
     }
     double result(std::span<double const> sums, double) const {
         return detail::decision_counts{sums}.precision();
@@ -97,8 +97,8 @@ struct recall_metric {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        return detail::count_decisions(logit, target, threshold);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        return detail::count_decisions(logits, target, threshold);
     }
     double result(std::span<double const> sums, double) const {
         return detail::decision_counts{sums}.recall();
@@ -118,8 +118,8 @@ struct f_beta_metric {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        return detail::count_decisions(logit, target, threshold);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        return detail::count_decisions(logits, target, threshold);
     }
     double result(std::span<double const> sums, double) const {
         return detail::decision_counts{sums}.f_score(beta.value);
@@ -138,8 +138,8 @@ struct f1_metric {
     }
 
     template <Shape S>
-    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        return detail::count_decisions(logit, target, threshold);
+    constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
+        return detail::count_decisions(logits, target, threshold);
     }
     double result(std::span<double const> sums, double) const {
         return detail::decision_counts{sums}.f_score(1);

@@ -25,7 +25,8 @@ struct optimizer_averages {
 // be evaluated, also in a callback of fit(), predicted with and saved. Statistics, such as the
 // running means of batch_norm, are those of the weights until training.update_statistics(data)
 // makes them those of the averages. Its end waits for predictions of other threads, and for
-// stateful predictors, and puts weights and statistics back, so a step, a checkpoint or load() of
+// stateful predictors: in the same thread they are declared after it, so that they end before, or
+// it waits for ever. Then it puts weights and statistics back, so a step, a checkpoint or load() of
 // the training comes before or after. In all processes of a job or in none. Throws castnet::error,
 // and leaves the model as it was, if no step has been done or if another thread uses the
 // parameters.

@@ -30,8 +30,8 @@ struct predicts_with_model<predictor<Model>> {
 // Predicts with a model's parameters and its own memory, allocated by the constructor and the first
 // call; later calls allocate nothing, whatever other threads do. Only one call at a time may use
 // it; other threads use their own predictors, or the model's predict(), which allocates as needed.
-// The model must outlive it. A predictor moves, but does not copy; one that was moved away can only
-// be assigned to.
+// The model must outlive it. A predictor moves, but does not copy; the calls of one that was moved
+// away throw castnet::error until another one is assigned to it.
 template <class Model>
     requires(predicts_with_model<Model>::checked)
 class predictor {
@@ -42,7 +42,7 @@ public:
     // As the model's functions; both also throw castnet::error if another call uses this predictor.
     template <size_t... Outputs, class... Inputs>
     auto predict(Inputs const&... inputs) {
-        detail::prediction_call const now{*model_, "predict", *executor_};
+        detail::prediction_call const now{*model_, "predict", executor("predict")};
         if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
             return detail::predict_tensors<Model>(now, detail::listed_outputs<Outputs...>,
                                                   inputs...);
@@ -52,11 +52,20 @@ public:
     }
     template <size_t... Outputs, class... Numbers>
     auto predict_one(Numbers&&... numbers) {
-        detail::prediction_call const now{*model_, "predict_one", *executor_};
+        detail::prediction_call const now{*model_, "predict_one", executor("predict_one")};
         return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
     }
 
 private:
+    detail::prediction_executor<Model>& executor(char const* call) const {
+        if (!executor_) {
+            throw error({"castnet: ", call,
+                         ": this predictor was moved away; call the one that it "
+                         "was moved to"});
+        }
+        return *executor_;
+    }
+
     Model const* model_;
     std::unique_ptr<detail::prediction_executor<Model>> executor_; // stays where it is
 };

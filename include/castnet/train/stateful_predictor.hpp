@@ -67,11 +67,11 @@ struct predicts_with_model<stateful_predictor<Model>> {
 // two such tensors. What needs other steps is an error at compile time.
 //
 // The constructor allocates all memory; a predictor moves, but does not copy (copy_state() does so
-// with its state alone), and one that was moved away can only be assigned to. On a CPU, predict()
-// and reset() allocate nothing, wait for nothing and use the calling thread alone. Any number of
-// them may use one model, each with a state of its own and in a thread of its own. The model must
-// outlive it, and its parameters cannot change while it lives: what trains, evaluates, sets or
-// loads throws castnet::error.
+// with its state alone), and the calls of one that was moved away throw castnet::error until
+// another one is assigned to it. On a CPU, predict() and reset() allocate nothing, wait for nothing
+// and use the calling thread alone. Any number of them may use one model, each with a state of its
+// own and in a thread of its own. The model must outlive it, and its parameters cannot change while
+// it lives: what trains, evaluates, sets or loads throws castnet::error.
 template <class Model>
     requires(predicts_with_model<Model>::checked)
 class stateful_predictor {
@@ -117,7 +117,7 @@ public:
     template <class... Steps>
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
-            T* const batch = all_->executor.batch();
+            T* const batch = here().executor.batch();
             write_steps(batch, std::make_index_sequence<network_inputs>{}, steps...);
             count_step(); // last, so that one that is refused does not count
             run(batch);
@@ -173,9 +173,9 @@ private:
     template <size_t R>
     T* result() const {
         if constexpr (in_place) {
-            return all_->executor.at(plan.outputs[R]);
+            return here().executor.at(plan.outputs[R]);
         } else {
-            return all_->results_of_step.data() + end_of_result(R);
+            return here().results_of_step.data() + end_of_result(R);
         }
     }
     // Where the results of a step begin: outputs, then the carries for the next step.
@@ -246,15 +246,15 @@ private:
     // The state after `steps` steps, as if they had been predicted since reset().
     template <class Prefill, class... Numbers>
     void fill(size_t steps, std::span<Numbers const> const&... given) {
-        if (!all_->prefill_executor) {
-            all_->prefill_executor = Prefill::make_executor(all_->session, all_->model.data(),
-                                                            key_of(all_->model.seed_value()));
+        if (!here().prefill_executor) {
+            here().prefill_executor = Prefill::make_executor(here().session, here().model.data(),
+                                                             key_of(here().model.seed_value()));
         }
-        Prefill::run(*all_->prefill_executor, given...);
-        Prefill::read_carries(all_->session, *all_->prefill_executor, steps,
+        Prefill::run(*here().prefill_executor, given...);
+        Prefill::read_carries(here().session, *here().prefill_executor, steps,
                               carry_results(std::make_index_sequence<carries>{}));
-        Prefill::copy_caches(all_->session, *all_->prefill_executor, steps, carries,
-                             all_->executor);
+        Prefill::copy_caches(here().session, *here().prefill_executor, steps, carries,
+                             here().executor);
         steps_ = most_steps > 0 ? steps : 0;
     }
     template <size_t... C>
@@ -306,7 +306,7 @@ private:
         constexpr int many = 1 << 20; // of which this thread is one
         [[maybe_unused]] typename device::replica_scope const alone{0, may_use_threads ? many : 1};
         copy_carries(batch, std::make_index_sequence<carries>{});
-        all_->executor.template run<plan>(1, 0);
+        here().executor.template run<plan>(1, 0);
         if constexpr (!in_place) {
             read_results(std::make_index_sequence<results>{});
         }
@@ -332,13 +332,13 @@ private:
         (..., void(std::copy_n(other.template result<R>(), count(plan.outputs[R]), result<R>())));
     }
     void copy_caches(stateful_predictor const& other) {
-        auto& session = all_->session;
+        auto& session = here().session;
         for (ir::kernel_launch const& s : plan.launches) {
             if (s.kind == op::cache) {
                 ir::array_ref const& cache = plan.arrays[s.output];
                 auto const numbers = std::ptrdiff_t(other.steps_) * cache.size.channels;
-                session.read(other.all_->executor.at(cache), numbers, [&](T const* from) {
-                    session.write(all_->executor.at(cache), numbers,
+                session.read(other.here().executor.at(cache), numbers, [&](T const* from) {
+                    session.write(here().executor.at(cache), numbers,
                                   [&](T* to) { std::copy_n(from, numbers, to); });
                 });
             }
@@ -346,8 +346,8 @@ private:
     }
     template <size_t... R>
     void read_results(std::index_sequence<R...>) {
-        (..., all_->session.read(
-                  all_->executor.at(plan.outputs[R]), plan.outputs[R].size.count(),
+        (..., here().session.read(
+                  here().executor.at(plan.outputs[R]), plan.outputs[R].size.count(),
                   [&](T const* from) { std::copy_n(from, count(plan.outputs[R]), result<R>()); }));
     }
 
@@ -366,6 +366,14 @@ private:
         std::unique_ptr<typename device::executor> prefill_executor; // made by the first prefill()
         std::vector<T> results_of_step;                              // where they are not in_place
     };
+
+    parts& here() const {
+        if (!all_) {
+            throw error("castnet: this stateful_predictor was moved away; call the one that it was "
+                        "moved to");
+        }
+        return *all_;
+    }
 
     std::unique_ptr<parts> all_;
     size_t steps_ = 0; // since the sequence began, where they are limited

@@ -74,6 +74,8 @@ FUNCTIONS = {
     "remainder": (torch.remainder, lambda: (normal(), normal())),
     "erf": (torch.erf, lambda: (real(30.0),)),
     "erfc": (torch.erfc, lambda: (real(30.0),)),
+    "erfinv": (torch.erfinv, lambda: (2 * torch.rand(COUNT) - 1,)),
+    "logit": (torch.logit, lambda: (torch.rand(COUNT),)),
     # (torch.digamma is less exact for negative numbers)
     "lgamma": (torch.lgamma, lambda: (positive(6),)),
     "logaddexp": (torch.logaddexp, lambda: (real(30.0), real(30.0))),
