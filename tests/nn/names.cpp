@@ -267,6 +267,21 @@ TEST_CASE("a network of a function has the names of its own as a layer, behind a
                "part.dense_2.bias", "part.dense_3.weight", "part.dense_3.bias"});
 }
 
+TEST_CASE("so it has in a function, behind its number") {
+    using alone = cn::network<pair{}, input<4>>;
+    constexpr auto between = [](auto x) { return x | dense<4> | alone{} | dense<2>; };
+    CHECK(names<cn::network<between, input<4>>>() ==
+          list{"dense_1.weight", "dense_1.bias", "network_2.dense_1.weight",
+               "network_2.dense_1.bias", "network_2.dense_2.weight", "network_2.dense_2.bias",
+               "dense_3.weight", "dense_3.bias"});
+    constexpr auto nested = [](auto x) { return alone{}(x) + alone{}(x); };
+    CHECK(names<cn::sequential<input<4>, cn::network<nested, input<4>>{}>>() ==
+          list{"0.network_1.dense_1.weight", "0.network_1.dense_1.bias",
+               "0.network_1.dense_2.weight", "0.network_1.dense_2.bias",
+               "0.network_2.dense_1.weight", "0.network_2.dense_1.bias",
+               "0.network_2.dense_2.weight", "0.network_2.dense_2.bias"});
+}
+
 TEST_CASE("parameters of one name are found") {
     CHECK(has_clash<cn::sequential<input<4>, unnamed{}>>());
     CHECK(has_clash<cn::sequential<input<4>, named<"a", dense<4>>, named<"a", dense<4>>>>());

@@ -228,7 +228,8 @@ struct sequential {
 };
 
 // Any graph: a function of symbols, one for each input. F is an object of a class whose operator()
-// takes symbols and returns one, or outputs(a, b, …) for several.
+// takes symbols and returns one, or outputs(a, b, …) for several. As a layer, it has the names of
+// its parameters behind its position, its name or, in a function, its number: "network_2.dense_1".
 template <auto F, auto... Inputs>
 struct network {
     using inputs =
@@ -244,7 +245,13 @@ struct network {
             same_input<inputs, type_list<S...>>,
             "castnet: a network used as a layer gets inputs of other shapes than its own; "
             "see same_input<expected, given>");
-        (void(x.g->path.positioned = false), ...); // names as when it is alone
+        ir::graph* g = nullptr;
+        (..., void(g = x.g));
+        if (g->path.positioned) { // names as when it is alone, behind those of its place
+            g->path.positioned = false;
+            return F(x...);
+        }
+        scope_guard const scope{*g, layer_kind{"network"}};
         return F(x...);
     }
 
