@@ -7,6 +7,7 @@
 #include <castnet/nn/time_steps.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/mirrored.hpp>
 #include <castnet/train/copy_parameters.hpp>
 #include <castnet/train/training.hpp>
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace cn = castnet;
@@ -212,6 +214,36 @@ TEST_CASE("dropout that is always active gives copies of a sample results of the
     std::sort(found.begin(), found.end());
     CHECK(std::unique(found.begin(), found.end()) - found.begin() >
           std::ptrdiff_t{copies} * 9 / 10);
+}
+
+TEST_CASE("dropout that is always active drops as much in evaluation as in predictions") {
+    using network = dropping<cn::dropout<0.5>.always()>;
+    constexpr std::size_t copies = 20; // in three batches
+    std::vector<float> x, zeros(copies);
+    for (std::size_t i = 0; i < copies; ++i) {
+        x.insert(x.end(), {1, 2, 3, 4});
+    }
+    cn::data::dataset<cn::shape<1>, cn::shape<4>> const data{x, zeros};
+    cn::model<network, cn::policy::cpu, cn::batch<8>> model{cn::seed{9}};
+    double expected = 0;
+    for (float const y : model.predict(x)) {
+        expected += double(y) * double(y) / copies;
+    }
+    auto training = cn::compile(model, cn::mse, cn::sgd{});
+    CHECK(training.evaluate(data).loss() == doctest::Approx(expected));
+    std::vector<std::size_t> numbers(16);
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    training.step(data, std::span{numbers}.first(8), 0.0); // leaves nothing behind
+    CHECK(training.evaluate(data).loss() == doctest::Approx(expected));
+
+    using pair = cn::policy::mirrored<cn::policy::cpu, 2>;
+    cn::model<network, pair, cn::batch<4>> parted{cn::seed{9}};
+    auto together = cn::compile(parted, cn::mse, cn::sgd{});
+    CHECK(together.evaluate(data).loss() == doctest::Approx(expected));
+
+    auto accumulating = cn::compile(model, cn::mse, cn::accumulate<2>(cn::sgd{}));
+    accumulating.step(data, numbers, 0.0);
+    CHECK(accumulating.evaluate(data).loss() == doctest::Approx(expected));
 }
 
 TEST_CASE("whole features are dropped in predictions, also of frozen layers, if told to") {

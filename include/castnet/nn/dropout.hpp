@@ -62,8 +62,7 @@ struct single_elements {
 // In training every element is set to 0 with probability Rate and otherwise divided by 1 - Rate;
 // in evaluation nothing happens. dropout<Rate>.always() drops in predictions, evaluation and frozen
 // layers, too (Monte Carlo dropout, Gal & Ghahramani 2016; Keras' training=True): there the
-// elements depend on the model's seed and the sample's place in the call of predict or, in
-// evaluation, in its batch.
+// elements depend on the model's seed and the sample's place in the call of predict or evaluate.
 template <ConstantNumber auto Rate>
 inline constexpr dropping_layer<static_cast<float>(Rate), single_elements> dropout{};
 

@@ -191,8 +191,10 @@ public:
         executor_.template set_groups<training_plan()>(groups);
     }
 
-    void evaluate(double weight) {
-        executor_.template evaluate<evaluation_plan()>(samples_);
+    // Evaluates the collated samples, those of this batch of all replicas from `first` on.
+    void evaluate(double weight, std::uint64_t batch, size_t first) {
+        executor_.set_first_sample(std::uint32_t(first));
+        executor_.template evaluate<evaluation_plan()>(samples_, batch);
         weight_ += weight;
     }
     // For a replica without samples in an evaluation of which others have some.

@@ -135,10 +135,11 @@ public:
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
                     auto const samples = r.numbers(begin + mine.first, mine.count());
-                    r.evaluate(this->reading_data([&] {
+                    double const weight = this->reading_data([&] {
                         return detail::checked_weight_sum(
                             r.template collate<plan>(data, samples).sum);
-                    }));
+                    });
+                    r.evaluate(weight, begin / at_once, mine.first);
                 } else {
                     r.evaluate_nothing();
                 }

@@ -219,8 +219,8 @@ public:
         }
     }
     template <auto const& Plan>
-    void evaluate(std::ptrdiff_t samples) {
-        run<Plan>(samples, 0);
+    void evaluate(std::ptrdiff_t samples, std::uint64_t batch) {
+        run<Plan>(samples, batch);
         add_totals<Plan>();
     }
 

@@ -261,8 +261,8 @@ public:
         }
     }
     template <auto const& Plan>
-    void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work_kind::evaluate, 0, [&](context const& c) {
+    void evaluate(std::ptrdiff_t, std::uint64_t batch) {
+        submit<Plan>(work_kind::evaluate, batch, [&](context const& c) {
             enqueue<Plan>(totals_call<Plan>(c, memory_.totals()));
         });
     }

@@ -232,8 +232,8 @@ public:
         });
     }
     template <auto const& Plan>
-    void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work_kind::evaluate, 0, [&](auto&) {
+    void evaluate(std::ptrdiff_t, std::uint64_t batch) {
+        submit<Plan>(work_kind::evaluate, batch, [&](auto&) {
             for (int d = 0; d < devices; ++d) {
                 gpus_.on(d, [&](session const&) {
                     totals_.template add<Plan>(d, next_->contexts[std::size_t(d)]);
