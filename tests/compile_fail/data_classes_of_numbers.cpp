@@ -8,5 +8,5 @@ namespace cn = castnet;
 
 cn::data::dataset<cn::shape<1>, cn::shape<2>> const prices{std::vector<float>(6),
                                                            std::vector<float>(3)};
-auto const weights = cn::data::balanced_class_weight(prices);
+auto const labels = cn::data::labels_of(prices);
 auto const parts = cn::data::stratified_split(prices, 0.5);

@@ -92,6 +92,22 @@ TEST_CASE("labels of samples are read, and weights with which all classes count 
     CHECK(balanced_class_weight(data) == std::vector<float>{0.5F, 0, 1});
 }
 
+TEST_CASE("labels of steps that count, and targets of 0 and 1, have such weights, too") {
+    int const none = castnet::data::ignored;
+    dataset<label<3, 2>, castnet::shape<1>> const steps{
+        std::vector<float>(4), std::vector<int>{0, 2, 0, none, 0, 2, 0, none}};
+    CHECK(balanced_class_weight(steps) == std::vector<float>{0.5F, 0, 1});
+    dataset<castnet::shape<1>, castnet::shape<1>> const decisions{std::vector<float>(4),
+                                                                  std::vector<float>{1, 0, 0, 0}};
+    CHECK(balanced_class_weight(decisions) == std::vector<float>{2 / 3.0F, 2});
+    dataset<castnet::shape<1>, castnet::shape<1>> const prices{std::vector<float>(2),
+                                                               std::vector<float>{1, 0.5}};
+    CHECK_THROWS_WITH_AS(
+        balanced_class_weight(prices),
+        "castnet: data: the target of sample 1 is 0.5, expected a whole number from 0 to 1",
+        castnet::error);
+}
+
 TEST_CASE("every sample is held out by one fold") {
     auto const data = numbered(23);
     std::multiset<int> held_out;

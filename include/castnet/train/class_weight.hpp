@@ -4,7 +4,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/hyperparameters.hpp>
-#include <castnet/data/targets.hpp>
+#include <castnet/data/weighed_classes.hpp>
 #include <castnet/train/step_scalars.hpp>
 
 #include <cstddef>
@@ -12,64 +12,13 @@
 
 namespace castnet::detail {
 
-// Whether T is the label of a sample that may lack one, label<classes, 1>.
-template <class T>
-inline constexpr bool labels_some = false;
-template <size_t Classes, size_t... D>
-    requires(sizeof...(D) > 0 && (D * ...) == 1)
-inline constexpr bool labels_some<data::label<Classes, D...>> = true;
-
-// The target whose classes have weights, and their number: the only label of a sample, or else the
-// only one that samples may lack, or the only label, of steps or pixels, or, where the only target
-// is one number, that number, 0 or 1. -1 and 0 if there is none.
-template <class Targets>
-struct weighed_classes {
-    static constexpr int target = Targets::only_label;
-    static constexpr size_t count = 0;
-};
-template <class Targets>
-    requires(Targets::only_label >= 0)
-struct weighed_classes<Targets> {
-    static constexpr int target = Targets::only_label;
-    static constexpr size_t count = Targets::template at<size_t(target)>::classes;
-};
-template <class... T>
-    requires(data::targets<T...>::labels_parts && !(data::labels_sample<T> || ...))
-struct weighed_classes<data::targets<T...>> {
-    // The only one of these; -1 if there are more or none.
-    template <size_t N>
-    static constexpr int only(bool const (&is)[N]) {
-        int found = -1, number = 0, all = 0;
-        for (bool const here : is) {
-            found = here ? number : found;
-            all += here;
-            ++number;
-        }
-        return all == 1 ? found : -1;
-    }
-    static constexpr int target =
-        (labels_some<T> || ...) ? only({labels_some<T>...}) : only({data::is_label<T>...});
-    static constexpr size_t count = [] {
-        if constexpr (target >= 0) {
-            return data::classes_of<typename data::targets<T...>::template at<size_t(target)>>;
-        }
-        return size_t{0};
-    }();
-};
-template <Shape S>
-    requires(S::count == 1)
-struct weighed_classes<data::targets<S>> {
-    static constexpr int target = 0;
-    static constexpr size_t count = 2;
-};
-
-// Whether that has several labels in a sample.
+// Whether the target whose classes have weights has several labels in a sample.
 template <class Targets>
 inline constexpr bool weighs_each = [] {
-    constexpr int target = weighed_classes<Targets>::target;
+    constexpr int target = data::weighed_classes<Targets>::target;
     if constexpr (target >= 0) {
         using given = typename Targets::template at<size_t(target)>;
-        return data::is_label<given> && !data::labels_sample<given> && !labels_some<given>;
+        return data::is_label<given> && !data::labels_sample<given> && !data::labels_some<given>;
     }
     return false;
 }();
@@ -114,7 +63,7 @@ template <class Targets, class Loss>
     if (class_weight.empty()) {
         return;
     }
-    constexpr size_t classes = weighed_classes<Targets>::count;
+    constexpr size_t classes = data::weighed_classes<Targets>::count;
     constexpr int by_loss = weighing_in<Loss>::of_classes.target;
     if constexpr (classes > 0 && weighs_each<Targets> && by_loss < 0) {
         throw error({"castnet: ", call,
@@ -122,7 +71,7 @@ template <class Targets, class Loss>
                      "cn::class_weighted<cn::cross_entropy, ",
                      classes, ">"});
     } else if constexpr (classes > 0 &&
-                         (by_loss < 0 || by_loss == weighed_classes<Targets>::target)) {
+                         (by_loss < 0 || by_loss == data::weighed_classes<Targets>::target)) {
         if (class_weight.size() != classes) {
             throw error({"castnet: ", call, ": class_weight holds ", class_weight.size(),
                          " factors, but the ", Targets::only_label >= 0 ? "labels" : "numbers",

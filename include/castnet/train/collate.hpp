@@ -119,7 +119,7 @@ double own_weight([[maybe_unused]] Data const& data, [[maybe_unused]] size_t sam
 // there is none. See check_class_weight.
 template <class T, class Data>
 double class_factor(Data const& data, size_t sample, std::span<float const> class_weight) {
-    constexpr int target = weighed_classes<data::targets_of<Data>>::target;
+    constexpr int target = data::weighed_classes<data::targets_of<Data>>::target;
     if constexpr (target >= 0) {
         using given = typename data::targets_of<Data>::template at<size_t(target)>;
         constexpr size_t count = data::target_shape<given>::count;
