@@ -6,7 +6,7 @@
 namespace cn = castnet;
 
 struct logger {
-    void on_epoch_end(int) {}
+    void write(int) {}
 };
 
 cn::callback const each{logger{}};

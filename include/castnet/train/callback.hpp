@@ -92,6 +92,23 @@ concept FitCallsItsMembers =
      (LeavesFit<C> || requires { &with_callback_names<C>::leave_fit; }) &&
      (ScalesRate<C> || requires { &with_callback_names<C>::rate_factor; }));
 
+// Member functions by the names of other libraries, or of moments at which fit() calls nothing.
+template <class Member>
+concept MemberFunction = std::is_member_function_pointer_v<Member>;
+template <class C>
+concept HasUncalledMember =
+    requires(C& c, epoch_report& r) { c.begin_epoch(r); } ||
+    requires(C& c, history const& h) { c.begin_epoch(h); } ||
+    requires(C& c, step_report& r) { c.begin_step(r); } ||
+    requires { requires MemberFunction<decltype(&C::on_epoch_begin)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_epoch_end)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_step_end)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_batch_begin)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_batch_end)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_train_batch_end)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_train_begin)>; } ||
+    requires { requires MemberFunction<decltype(&C::on_train_end)>; };
+
 template <class Given>
 struct callback_is { // a class, so that every compiler prints the type
     static_assert(FitCallsItsMembers<Given>,
@@ -100,8 +117,14 @@ struct callback_is { // a class, so that every compiler prints the type
                   "end_epoch(epoch_report&), end_fit(history const&), double rate_factor(history "
                   "const&) const, check_files(history const&), std::string next_file(history "
                   "const&) and leave_fit(), all public; see callback_is<given>");
+    static_assert(!HasUncalledMember<Given>,
+                  "castnet: a callback has a member function that fit would pass over, "
+                  "begin_epoch, begin_step or one called on_...; fit calls begin_fit(history "
+                  "const&), end_step(step_report&), end_epoch(epoch_report&), end_fit(history "
+                  "const&) and, before each epoch, double rate_factor(history const&) const; see "
+                  "callback_is<given>");
     static_assert(BeginsFit<Given> || EndsStep<Given> || EndsEpoch<Given> || EndsFit<Given> ||
-                      ScalesRate<Given> || !FitCallsItsMembers<Given>,
+                      ScalesRate<Given> || !FitCallsItsMembers<Given> || HasUncalledMember<Given>,
                   "castnet: a callback of fit has at least one of begin_fit(history const&), "
                   "end_step(step_report&), end_epoch(epoch_report&), end_fit(history const&) and "
                   "double rate_factor(history const&) const; cn::on_epoch_end{f} and "

@@ -69,7 +69,8 @@ template <class T>
 template <class T>
 [[gnu::noinline]] std::vector<T>
 values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
-          char const* advice = "load it into the network that it was saved from") {
+          char const* advice = "load it into the network that it was saved from, or what has the "
+                               "same shapes with castnet::partial{.skip_mismatch = true}") {
     io::stored_tensor const& t = file.at(name);
     bool const fits = has_shape_of(t, p);
     if (!fits || !io::widens_to<T>(t.type)) {
