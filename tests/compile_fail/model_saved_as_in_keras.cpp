@@ -8,4 +8,5 @@ using net = cn::sequential<cn::input<3>, cn::dense<2>>;
 
 void save(cn::model<net, cn::policy::cpu, cn::batch<8>> const& model) {
     model.save("model.safetensors");
+    model.save_weights("model.safetensors");
 }

@@ -53,7 +53,7 @@ void compare(std::string const& name) {
 template <auto Layer>
 struct of_lengths {
     constexpr auto operator()(auto x, auto lengths) const {
-        return Layer(cn::with_lengths(x, lengths)) + 0 * lengths;
+        return (cn::with_lengths(x, lengths) | Layer) + 0 * lengths;
     }
 };
 template <class Function, auto Lengths = input<>>

@@ -76,6 +76,15 @@ struct elu_layer {
 };
 inline constexpr elu_layer elu{};
 
+template <class Given>
+struct takes_rows { // a class, so that every compiler prints the type
+    static_assert(detail::never<Given>,
+                  "castnet: softmax and log_softmax take symbols and tensors; probabilities that a "
+                  "model predicts are those of the same layers with softmax behind them, which "
+                  "load the same file; see takes_rows<given>");
+    static constexpr bool checked = true;
+};
+
 // log(softmax(x)) over the channels of an image or the last axis of anything else; of a tensor of
 // the program over the last axis, computed at once, as torch.log_softmax(x, -1).
 struct log_softmax_layer {
@@ -88,6 +97,12 @@ struct log_softmax_layer {
     auto operator()(X const& x) const {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(values - detail::log_sum_exp_of_rows(values));
+    }
+    template <class X> // a mistake
+        requires(!AnyTensor<X>)
+    constexpr X operator()(X const& x) const {
+        static_assert(takes_rows<X>::checked);
+        return x;
     }
     template <AnyTensor X, class Axis> // a mistake
     constexpr auto operator()(X const& x, Axis const&) const {
@@ -112,6 +127,12 @@ struct softmax_layer {
     auto operator()(X const& x) const {
         auto const values = detail::kept_values(detail::as_floating(x));
         return evaluate(elementwise<fn::softmax>{}(values, detail::log_sum_exp_of_rows(values)));
+    }
+    template <class X> // a mistake
+        requires(!AnyTensor<X>)
+    constexpr X operator()(X const& x) const {
+        static_assert(takes_rows<X>::checked);
+        return x;
     }
     template <AnyTensor X, class Axis> // a mistake
     constexpr auto operator()(X const& x, Axis const&) const {

@@ -74,4 +74,23 @@ constexpr auto with_lengths(X x, Lengths lengths) {
     return steps;
 }
 
+// A class, so that every compiler prints the type.
+template <class Layer>
+struct layer_takes_steps {
+    static_assert(detail::never<Layer>,
+                  "castnet: with_lengths(x, lengths) and backward(x) are for recurrent layers and "
+                  "scan; other layers come before: with_lengths(x | cn::dense<8>, lengths) | "
+                  "cn::lstm<16>; see layer_takes_steps<layer>");
+};
+
+template <Shape S, class Layer>
+constexpr auto operator|(time_steps<S> x, Layer const& layer) {
+    if constexpr (AppliesTo<Layer, time_steps<S>>) {
+        return layer(x);
+    } else {
+        void(layer_takes_steps<Layer>{});
+        return x.values | layer;
+    }
+}
+
 } // namespace castnet

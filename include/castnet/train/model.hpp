@@ -255,6 +255,14 @@ public:
     void load(Given const&...) const {
         void(functions_of_models<Given...>{});
     }
+    template <class... Given>
+    void save_weights(Given const&...) const {
+        void(functions_of_models<Given...>{});
+    }
+    template <class... Given>
+    void load_weights(Given const&...) const {
+        void(functions_of_models<Given...>{});
+    }
     template <class... Inputs>
     std::vector<value_type> operator()(Inputs const&...) const {
         static_assert(detail::never<Inputs...>,

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <utility>
@@ -170,6 +171,14 @@ public:
         detail::check_class_weight<data::targets_of<Data>, Loss>("step", class_weight);
         replicas_.keep(data);
         return totals_of([&] { advance(data, samples, rate, class_weight); });
+    }
+
+    // The numbers of the samples in braces: training.step(data, {0, 1, 2}).
+    template <data::Dataset<T> Data>
+    scores_type step(Data const& data, std::initializer_list<size_t> samples,
+                     std::optional<double> learning_rate = {},
+                     std::span<float const> class_weight = {}) {
+        return step(data, std::span{samples.begin(), samples.size()}, learning_rate, class_weight);
     }
 
     // The same from all samples of the data, as of a batch in tensors:

@@ -15,11 +15,10 @@ namespace detail {
 
 template <class Given>
 struct validation_is { // a class, so that every compiler prints the type
-    static_assert(
-        requires { typename Given::target_type; },
-        "castnet: the validation of a fit is a data set, such as the second part of "
-        "data.split(0.8); see validation_is<given>");
-    static constexpr bool checked = true;
+    static constexpr bool checked = requires { typename Given::target_type; };
+    static_assert(checked,
+                  "castnet: the validation of a fit is a data set, such as the second part of "
+                  "data.split(0.8); see validation_is<given>");
 };
 template <class Training>
 struct validation_is<validation_data<Training>> {
@@ -34,15 +33,19 @@ class validation_data {
 public:
     validation_data() = default;
     template <class Data, bool = detail::validation_is<Data>::checked>
-    validation_data(Data const& data)
-        : data_{std::make_shared<Data const>(data)}, size_{data.size()},
-          keep_{[](Training& t, void const* d) { t.keep(*static_cast<Data const*>(d)); }},
-          evaluate_{
-              [](Training& t, void const* d) { return t.evaluate(*static_cast<Data const*>(d)); }} {
-        if constexpr (requires { requires Training::has_processes; }) {
-            describe_ = [](detail::settings& s, char const* what, void const* d) {
-                detail::add_data(s, what, *static_cast<Data const*>(d));
+    validation_data(Data const& data) {
+        if constexpr (detail::validation_is<Data>::checked) {
+            data_ = std::make_shared<Data const>(data);
+            size_ = data.size();
+            keep_ = [](Training& t, void const* d) { t.keep(*static_cast<Data const*>(d)); };
+            evaluate_ = [](Training& t, void const* d) {
+                return t.evaluate(*static_cast<Data const*>(d));
             };
+            if constexpr (requires { requires Training::has_processes; }) {
+                describe_ = [](detail::settings& s, char const* what, void const* d) {
+                    detail::add_data(s, what, *static_cast<Data const*>(d));
+                };
+            }
         }
     }
 

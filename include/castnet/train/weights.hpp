@@ -12,6 +12,7 @@
 #include <castnet/train/shape_text.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <span>
 #include <string>
 #include <utility>
@@ -167,6 +168,15 @@ template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::span<unsigned char const> file) {
     io::memory_source bytes{file, "weights in memory"};
     detail::set_parameters_and_description(m, io::safetensors_file{bytes});
+}
+
+// Only for its message.
+template <std::convertible_to<std::string> File>
+void load(File const&) {
+    static_assert(detail::never<File>,
+                  "castnet: load(model, file) gives a model the weights of a file; the network is "
+                  "the model's type: cn::model<network, cn::policy::cpu, cn::batch<1>> model; "
+                  "cn::load(model, file)");
 }
 
 } // namespace castnet
