@@ -349,8 +349,8 @@ public:
         }
     }
     template <auto const& Plan>
-    void evaluate(std::ptrdiff_t) {
-        now_ = {};
+    void evaluate(std::ptrdiff_t, std::uint64_t batch) {
+        now_ = {static_cast<std::uint32_t>(batch), 0};
         context_.samples = Plan.batch;
         castnet::cuda::enqueue<Device, Plan>(
             context_, gathers_, gather_call<Plan>(),
