@@ -8,6 +8,8 @@
 #include <castnet/nn/initializers.hpp>
 #include <castnet/nn/scope.hpp>
 
+#include <algorithm>
+
 namespace castnet {
 
 template <class Input>
@@ -48,14 +50,12 @@ struct embedding_layer {
                 g.report(mistake::padding_beyond_rows);
             }
             options.zero_row = padding;
-            auto const table = new_parameter<shape<Vocabulary, Dimension>>(g, "weight", options);
-            if constexpr (ids_within<S::values, Vocabulary>) {
-                return gather_rows(table, x, padding);
-            } else {
-                return symbol<row_major_shape<S::count, Dimension>>{&g, x.id};
-            }
+            // (Where ids are beyond the vocabulary, that mistake is one error.)
+            constexpr size_t rows = std::max<size_t>(Vocabulary, S::values);
+            auto const table = new_parameter<shape<rows, Dimension>>(g, "weight", options);
+            return gather_rows(table, x, padding);
         } else {
-            return symbol<shape<dimension>>{x.g, x.id};
+            return symbol<shape<S::count, dimension>>{x.g, x.id};
         }
     }
 };

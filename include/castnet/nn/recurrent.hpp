@@ -167,8 +167,11 @@ struct recurrent_layer {
     template <LayerInput X>
     constexpr auto operator()(X x) const {
         using S = typename X::shape_type;
-        static_assert(recurrent_takes<S>, "castnet: rnn, gru and lstm need a sequence (time, "
-                                          "features); see recurrent_takes<input shape>");
+        static_assert(
+            recurrent_takes<S>,
+            "castnet: rnn, gru and lstm need a sequence (time, features), such as that of "
+            "the recurrent layer before with .return_sequences(); see "
+            "recurrent_takes<input shape>");
         auto const steps = detail::steps_of(x);
         if constexpr (recurrent_takes<S> && Units > 0) {
             scope_guard const scope{*steps.values.g, layer_kind{Cell::name}};
