@@ -4,4 +4,6 @@
 
 namespace cn = castnet;
 
-void begin() { cn::load("model.safetensors"); }
+void begin() {
+    cn::load("model.safetensors");
+}
