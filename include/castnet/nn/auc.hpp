@@ -119,9 +119,9 @@ struct threshold_metric {
 } // namespace detail
 
 // The area under the curve of the rate of true positives over that of false ones, one decision for
-// each sample from a logits and a target of 0 or 1. The curve has a point for each of 200
-// thresholds and lines between them (Keras' AUC()). 0 where all targets are alike. A logits that is
-// NaN is wrong at every threshold. The curve itself, and that of precision and recall:
+// each sample from a logit and a target of 0 or 1. The curve has a point for each of 200 thresholds
+// and lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is
+// wrong at every threshold. The curve itself, and that of precision and recall:
 //     auto const curve = training.evaluate(test).counts<"auc">().roc();
 struct auc_metric : detail::threshold_metric {
     static constexpr char const* name = "auc";

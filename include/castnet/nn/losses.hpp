@@ -138,7 +138,7 @@ concept LabelOf = LabelsOf<Label, S> || (S::rank == 1 && std::is_same_v<Label, s
 // mean, in which every step of a batch counts alike, is that of samples whose weights are the
 // numbers of these steps.
 //
-// The largest logits is subtracted first, so that large logits keep their precision; terms of other
+// The largest logit is subtracted first, so that large logits keep their precision; terms of other
 // classes are left out and not multiplied by 0, since they may be infinite.
 template <float Smoothing>
 struct cross_entropy_loss {

@@ -94,8 +94,8 @@ struct categorical_accuracy_metric {
 };
 inline constexpr categorical_accuracy_metric categorical_accuracy{};
 
-// Whether a logits is positive if the target is more than 0.5, and negative otherwise; the mean
-// over the sample's elements. A logits of 0 or NaN counts as wrong.
+// Whether a logit is positive if the target is more than 0.5, and negative otherwise; the mean over
+// the sample's elements. A logit of 0 or NaN counts as wrong.
 struct binary_accuracy_metric {
     static constexpr bool labels = false;
     static constexpr char const* name = "binary_accuracy";
