@@ -792,7 +792,7 @@ def options(documentation, folder):
     parser = argparse.ArgumentParser(description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=int)
     parser.add_argument("end", type=int)
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / folder)
+    parser.add_argument("--folder", type=lambda path: Path(path).resolve(), default=ROOT / "build" / folder)
     parser.add_argument("--compiler", default="g++ -march=native -fopenmp",
                         help="with flags; default: g++ -march=native -fopenmp")
     parser.set_defaults(time=False, threads=1, gpu=False, build=False, built=False)

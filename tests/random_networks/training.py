@@ -3,15 +3,18 @@
 
     tests/random_networks/training.py 0 40          # seeds 0 to 39
 
-Each network is one of compare.py's and another layer. A fit has a few epochs of batches, of which the last one may not
-be full. It is compiled in double, and must have the same bits on 1, 2 and 3 threads, after a stop and a restart, and
-for a sample that is predicted alone. Needs what compare.py needs.
+Each network is one of compare.py's and another layer, or two, of two outputs; some of sequences begin with an embedding.
+A fit has a few epochs of batches, of which the last one may not be full. It is compiled in double, and must have the
+same bits on 1, 2 and 3 threads, after a stop and a restart with data that are read ahead, and for a sample that is
+predicted alone. Needs what compare.py needs.
 """
 
 import fnmatch
 import math
 import random
+import sys
 from collections import namedtuple
+from pathlib import Path
 
 import numpy
 import torch
@@ -20,6 +23,9 @@ from torch.nn import functional as F
 
 import compare
 from compare import Layer
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "data"))
+from golden_cases.optimizers import Lamb
 
 SIZES = compare.SMALL._replace(side=range(4, 9), volume=range(2, 5), steps=range(1, 9), features=[1, 3, 8],
                                filters=[1, 3, 8, 16, 32], units=[1, 3, 8, 33], inputs=[1, 3, 13, 64], most=2e3)
@@ -71,12 +77,28 @@ def labels(y):
     return t
 
 
+def few_labels(y):
+    """Up to three, from 1 on."""
+    t = torch.randint(1, max(y.shape[1], 2), (len(y), 3))
+    t[torch.arange(3) >= torch.randint(4, (len(y), 1))] = -100
+    return t
+
+
+def ctc(y, t):
+    counts = (t >= 0).sum(1)
+    return F.ctc_loss(torch.log_softmax(y.permute(2, 0, 1), 2), t.clamp(min=0), torch.full((len(y),), y.shape[2]), counts,
+                      reduction="none", zero_infinity=True)
+
+
 def cross(y, t):
     return -(t * torch.log_softmax(y, 1)).sum(1).reshape(len(y), -1).mean(1)
 
 
+CLASS_WEIGHTED = Loss("cn::class_weighted<cn::cross_entropy, {classes}>", None, labels)
+CTC = Loss("cn::ctc<{classes}, 3>.zero_infinity()", ctc, few_labels)
+
 # PyTorch's channels are those of axis 1, for sequences, too.
-LOSSES = [Loss("cn::cross_entropy", entropy(), labels), Loss("cn::cross_entropy", entropy(), labels),
+LOSSES = [CLASS_WEIGHTED, CTC, Loss("cn::cross_entropy", entropy(), labels), Loss("cn::cross_entropy", entropy(), labels),
           Loss("cn::smoothed_cross_entropy<0.25>", entropy(0.25), labels),
           Loss("cn::focal_cross_entropy", entropy(focal=True), labels),
           Loss("cn::categorical_cross_entropy", cross, probabilities),
@@ -104,6 +126,51 @@ class Lion(torch.optim.Optimizer):
                 mean.lerp_(p.grad, 0.01)
 
 
+def orthogonal(x, steps):
+    x = x / x.norm().clamp(min=1e-7)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = 3.4445 * x + (-4.775 * gram + 2.0315 * gram @ gram) @ x
+    return x
+
+
+class Muon(torch.optim.Optimizer):
+    """Of the matrices `weights`, of convolutions, too; AdamW of all others."""
+
+    def __init__(self, parameters, lr, momentum, steps, of_adamw):
+        super().__init__(parameters, {"lr": lr, "weight_decay": 0.1, "orthogonal": True})
+        self.momentum, self.steps, self.of_adamw, self.weights = momentum, steps, of_adamw, []
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state.setdefault(p, {"t": 0, "mean": torch.zeros_like(p), "squares": torch.zeros_like(p)})
+                state["t"] += 1
+                p *= 1 - group["lr"] * group["weight_decay"]
+                if group["orthogonal"] and any(p is weight for weight in self.weights):
+                    mean = state["mean"].lerp_(p.grad, 1 - self.momentum)
+                    rows, columns = len(p), p.numel() // len(p)
+                    factor = 0.2 * max(rows, columns) ** 0.5 if self.of_adamw else max(1, rows / columns) ** 0.5
+                    moved = orthogonal(torch.lerp(p.grad, mean, self.momentum).flatten(1), self.steps)
+                    p -= group["lr"] * factor * moved.reshape(p.shape)
+                else:
+                    mean, squares = state["mean"].lerp_(p.grad, 0.1), state["squares"].lerp_(p.grad ** 2, 0.001)
+                    root = (squares / (1 - 0.999 ** state["t"])).sqrt() + 1e-8
+                    p -= group["lr"] * mean / (1 - 0.9 ** state["t"]) / root
+
+
+def step_lazily(optimizer, table):
+    """A step that leaves the rows of a table without a gradient as they are, and their state."""
+    unused, old = (table.grad == 0).all(1), table.detach().clone()
+    state = {name: values.clone() for name, values in optimizer.state[table].items() if values.shape == table.shape}
+    optimizer.step()
+    table.data[unused] = old[unused]
+    for name, values in optimizer.state[table].items():
+        if torch.is_tensor(values) and values.shape == table.shape:
+            values[unused] = state[name][unused] if state else 0
+
+
 # As castnet spells them with members after the rate, and PyTorch's of parameters and a rate.
 OPTIMIZERS = [
     ("sgd", "", lambda p, lr: torch.optim.SGD(p, lr)),
@@ -119,8 +186,13 @@ OPTIMIZERS = [
     ("amsgrad", "", lambda p, lr: torch.optim.Adam(p, lr, amsgrad=True)),
     ("nadam", "", lambda p, lr: torch.optim.NAdam(p, lr)), ("radam", "", lambda p, lr: torch.optim.RAdam(p, lr)),
     ("adamax", "", lambda p, lr: torch.optim.Adamax(p, lr)), ("lion", "", Lion),
+    ("lamb", "", lambda p, lr: Lamb(p, lr, (0.9, 0.999), 1e-6, 0.01)),
+    ("muon", "", lambda p, lr: Muon(p, lr, 0.95, 5, False)),
+    ("muon", ".momentum = 0.8, .steps = 3, .rate_of_adamw = true", lambda p, lr: Muon(p, lr, 0.8, 3, True)),
     ("adagrad", "", lambda p, lr: torch.optim.Adagrad(p, lr)),
     ("adadelta", "", lambda p, lr: torch.optim.Adadelta(p, lr))]
+OF_WHOLE_PARAMETERS = ["lamb", "muon"]
+WEIGHTS_OF = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.MultiheadAttention)
 
 
 def cosine(a, b, t):
@@ -143,6 +215,29 @@ NOISE = ["dropout<0.5>", "gaussian_noise<0.25>", "gaussian_dropout<0.25>", "alph
          "stochastic_depth<0.5>"]
 
 
+# Of data, as a fit reads them.
+PIPELINES = ["data", "cn::data::repeat(data, 2)", "cn::data::cache(data)", "cn::data::epochs_of(data, samples + 1)",
+             "cn::data::weighted_sample(data, std::vector<double>(samples, 0.5), samples + 2)"]
+OF_IMAGES = ["cn::data::augment(data, cn::data::random_flip{})",
+             "cn::data::augment(cn::data::cache(data), cn::data::random_affine{.rotation = 15})"]
+STRATEGIES = ["", ", cn::strategy::parameter_server", ", cn::strategy::sharded_optimizer"]
+
+
+class Heads(nn.Module):
+    """Two last layers, of a function's two outputs."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first.torch, second.torch
+        self.castnet = (f"struct heads {{\n    constexpr auto operator()(auto x) const {{\n"
+                        f"        using namespace cn;\n"
+                        f'        auto const first = named<"first", {first.castnet}>(x);\n'
+                        f'        return outputs(first, named<"second", {second.castnet}>(x));\n    }}\n}};\n')
+
+    def forward(self, x):
+        return self.first(x), self.second(x)
+
+
 def last_layer(r, shape):
     if len(shape) == 4:
         return [Layer("global_avg_pool3d", compare.Function(lambda x: x.mean((2, 3, 4))), shape[:1]),
@@ -153,39 +248,92 @@ def last_layer(r, shape):
     return [Layer(f"dense<{units}>", nn.Linear(shape[-1], units), (*shape[:-1], units))]
 
 
+class Head:
+    """An output's loss and its targets."""
+
+    def __init__(self, r, shape, samples):
+        self.shape, self.channels = shape, shape[-1] if len(shape) < 3 else shape[0]
+        self.loss = r.choice(LOSSES)
+        while self.loss is CTC and len(shape) != 2:
+            self.loss = r.choice(LOSSES)
+        self.of_labels = self.loss.target in (labels, few_labels)
+        self.text = self.loss.castnet.format(classes=self.channels)
+        y = torch.zeros(samples, *shape)
+        self.y = self.loss.target(y.transpose(1, 2) if len(shape) == 2 else y)
+
+    def target(self):
+        if not self.of_labels:
+            return f"cn::shape<{', '.join(map(str, self.shape))}>"
+        return f"cn::data::label<{', '.join(map(str, (self.channels, *self.y.shape[1:])))}>"
+
+    def numbers(self):
+        """As castnet's data set has them."""
+        if self.of_labels:
+            return self.y.int()
+        return self.y.transpose(1, 2) if self.y.dim() == 3 else self.y
+
+    def losses(self, prediction, samples, of_classes):
+        """Of these samples, and the factors of their weights."""
+        y = self.y[samples] if self.of_labels else self.y[samples].double()
+        if len(self.shape) == 2:
+            prediction = prediction.transpose(1, 2)
+        weights = torch.ones(len(y), dtype=torch.double)
+        if self.loss is CLASS_WEIGHTED:
+            of_classes = torch.ones(self.channels).double() if of_classes is None else of_classes
+            each = F.cross_entropy(prediction, y, reduction="none", ignore_index=-100).reshape(len(y), -1)
+            y = y.reshape(len(y), -1)
+            of_each = of_classes[y.clamp(min=0)] * (y >= 0)
+            total = of_each.sum(1)
+            return (of_each * each).sum(1) / torch.where(total > 0, total, 1), total / (y >= 0).sum(1).clamp(min=1)
+        return self.loss.torch(prediction, y), weights if of_classes is None else of_classes[y]
+
+
 class Fit(compare.Network):
     def __init__(self, seed):
         super().__init__(seed, SIZES)
         r = random.Random(seed + 1)
+        self.words = r.choice([3, 7, 40]) if len(self.input) == 2 and r.random() < 0.5 else 0
+        first = []
+        if self.words:
+            first = [Layer(f"embedding<{self.words}, {self.input[1]}>", nn.Embedding(self.words, self.input[1]), None)]
         self.noise = r.choice(NOISE) if r.random() < 0.3 else None
-        last = last_layer(r, self.output)
+        *last, head = last_layer(r, self.output)
         if self.noise:
             last.insert(0, Layer(self.noise, nn.Identity(), self.output))
         penalty = r.choice([None, None, "l1", "l2"])
-        self.penalised = (last[-1].torch.weight, penalty)
-        self.layers += [layer.castnet for layer in last]
+        self.penalised = (head.torch.weight, penalty)
         if penalty:
-            self.layers[-1] += f".{penalty}(0.0625)"
-        self.torch = nn.Sequential(*self.torch, *(layer.torch for layer in last))
-        self.output = last[-1].shape
-        self.loss = r.choice(LOSSES)
-        statistics = any(name in layer for layer in self.layers for name in ("batch_norm", "running", "spectral"))
-        self.capacity = r.choice([4, 5, 5, 7, 8])
-        self.accumulated = 1 if statistics else r.choice([1, 1, 2, 3])
+            head = head._replace(castnet=f"{head.castnet}.{penalty}(0.0625)")
+        self.accumulated, self.capacity = r.choice([1, 1, 2, 3]), r.choice([4, 5, 6, 7, 8, 9])
+        if any(name in layer for layer in self.layers for name in ("batch_norm", "running", "spectral")):
+            self.accumulated = 1
         of_step = self.accumulated * self.capacity
         self.samples, self.epochs = r.choice([1, 2, 3]) * of_step + r.choice([0, 2, 3]), r.choice([2, 3])
         self.steps = math.ceil(self.samples / of_step)
         self.stop_after = r.randint(1, self.steps * self.epochs - 1)
-        self.x = torch.randn(self.samples, *self.input)
-        y = torch.zeros(self.samples, *self.output)
-        self.y = self.loss.target(y.transpose(1, 2) if len(self.output) == 2 else y)
+        self.heads = [Head(r, head.shape, self.samples)]
+        if len(head.shape) < 3 and r.random() < 0.25:
+            second = last_layer(r, self.output)[-1]
+            self.heads.append(Head(r, second.shape, self.samples))
+            both = Heads(head, second)
+            self.definitions += both.castnet
+            head = Layer("heads{}", both, head.shape)
+        self.layers = [layer.castnet for layer in first] + self.layers + [layer.castnet for layer in [*last, head]]
+        self.torch = nn.Sequential(*(layer.torch for layer in first), *self.torch,
+                                   *(layer.torch for layer in [*last, head]))
+        self.output = head.shape
+        self.x = (torch.randint(self.words, (self.samples, self.input[0])) if self.words
+                  else torch.randn(self.samples, *self.input))
         self.weights = torch.tensor(r.choices([1, 1, 0.5, 2, 3], k=self.samples)) if r.random() < 0.5 else None
         if self.weights is not None and r.random() < 0.5:  # some are not there, of batches that are full
             self.weights[1:self.samples // of_step * of_step:4] = 0
         self.class_weight = None
-        if self.loss.target is labels and len(self.output) == 1 and r.random() < 0.5:
-            self.class_weight = torch.tensor(r.choices([1, 0.5, 3], k=self.output[0])).double()
+        head = self.heads[0]
+        one_label = head.loss.target is labels and len(head.shape) == 1
+        if len(self.heads) == 1 and (one_label or head.loss is CLASS_WEIGHTED) and r.random() < 0.7:
+            self.class_weight = torch.tensor(r.choices([1, 0.5, 3], k=head.channels)).double()
         self.choose_optimizer(r)
+        self.pipeline = r.choice(PIPELINES + (OF_IMAGES if len(self.input) == 3 else []))
 
     def choose_optimizer(self, r):
         # (What a normalisation leaves of the gradient of a bias before it is rounding, which Adam and others enlarge.)
@@ -193,10 +341,14 @@ class Fit(compare.Network):
         name, options, self.optimizer = r.choice(OPTIMIZERS[:4] if normalises else OPTIMIZERS)
         self.rate = r.choice([0.5, 1]) if name == "adadelta" else 2 ** -r.randint(6, 9)
         text = f"cn::{name}{{.learning_rate = {self.rate}{', ' if options else ''}{options}}}"
-        self.clip = r.choice(["", "", "", "clip_norm", "clip_each_norm", "clip_value"])
+        whole = name in OF_WHOLE_PARAMETERS
+        self.clip = r.choice(["", "", "", "clip_norm", "clip_value", "clip_each_norm"])
+        self.averages = r.random() < 0.25
+        self.lazy = not whole and not self.averages and self.clip != "clip_each_norm" and r.random() < 0.5
+        if self.lazy:
+            text = f"cn::lazy({text})"
         if self.clip:
             text = f"cn::{self.clip}({text}, 0.125)"
-        self.averages = r.random() < 0.25
         if self.averages:
             text = f"cn::ema({text}, 0.75)"
         if self.accumulated > 1:
@@ -204,52 +356,68 @@ class Fit(compare.Network):
         others = [name for name, _ in self.torch[:-1].named_parameters() if name.endswith(".weight")]
         self.groups = bool(others) and r.random() < 0.25
         if self.groups:
-            text = (f'cn::groups({text}, cn::parameter_group{{.names = "{len(self.torch) - 1}.*", .rate = 0.5}}, '
+            last = f"{sum(layer.count('unfold2d') for layer in self.layers) + len(self.torch) - 1}.*"
+            of_last = ", .orthogonal = false" if name == "muon" else ""
+            text = (f'cn::groups({text}, cn::parameter_group{{.names = "{last}", .rate = 0.5{of_last}}}, '
                     f'cn::parameter_group{{.names = "*.weight", .decay = 0}})')
-            self.groups = [(f"{len(self.torch) - 1}.*", 0.5, 1), ("*.weight", 1, 0)]
+            self.groups = [(last, 0.5, 1), ("*.weight", 1, 0)]
         self.optimizer_text = text
         self.schedule = r.choice([None, None, *SCHEDULES])
+        kinds = {f"*.{name.split('.')[-1]}" for name, _ in self.torch.named_parameters()}
+        self.frozen = r.choice(sorted(kinds)) if len(kinds) > 1 and r.random() < 0.25 else ""
+        replicas = next((n for n in (2, 3) if self.capacity % n == 0), 1)
+        strategy = r.choice(STRATEGIES[:2] if whole or self.lazy or self.clip == "clip_each_norm" else STRATEGIES)
+        self.replicas = (replicas, f"cn::policy::mirrored<policy, {replicas}{strategy}>")
 
     def __str__(self):
         weights = [name for name in ("weights", "class_weight") if getattr(self, name) is not None]
-        return (f"{self.input} -> {self.output}, {self.samples} samples by {self.capacity}: {', '.join(self.layers)}; "
-                + ", ".join([self.loss.castnet, self.optimizer_text, *(self.schedule or [])[:1], *weights]))
+        return (f"{self.words or ''}{self.input} -> {[head.shape for head in self.heads]}, {self.samples} samples by "
+                f"{self.capacity}: {', '.join(self.layers)}; " +
+                ", ".join([self.loss(), self.optimizer_text, *(self.schedule or [])[:1], *weights,
+                           *([f"without {self.frozen}"] if self.frozen else []), self.pipeline, self.replicas[1]]))
 
-    def target(self):
-        if self.loss.target is not labels:
-            return f"cn::shape<{', '.join(map(str, self.output))}>"
-        channels, *places = self.output if len(self.output) != 2 else self.output[::-1]
-        return f"cn::data::label<{', '.join(map(str, (channels, *places)))}>"
+    def loss(self):
+        texts = [head.text for head in self.heads]
+        return f"cn::losses<{texts[0]}, cn::loss_weight<0.5, {texts[1]}>>" if texts[1:] else texts[0]
 
     def source(self, number, device):
         schedule = f"    options.schedule = {self.schedule[0].format(self.rate)};\n" if self.schedule else ""
         classes = f"    options.class_weight = {{{', '.join(map(str, self.class_weight.tolist()))}}};\n" \
             if self.class_weight is not None else ""
-        kind = "std::int32_t" if self.loss.target is labels else "float"
         weighted = f'.with_weights(numbers<float>("weights.bin", samples))' if self.weights is not None else ""
+        kind, ids = ("ids", "_ids") if self.words else ("shape", "")
+        inputs = ", ".join(map(str, (self.words, self.input[0]) if self.words else self.input))
+        targets = ", ".join(head.target() for head in self.heads)
+        columns = [f'numbers<{"std::int32_t" if self.words else "float"}>("x.bin", {self.x.numel()})',
+                   *(f'numbers<{"std::int32_t" if head.of_labels else "float"}>("y{i}.bin", {head.y.numel()})'
+                     for i, head in enumerate(self.heads))]
         return (f"using policy = {compare.policy(number, device)};\n"
                 f"constexpr cn::size_t capacity = {self.capacity}, samples = {self.samples};\n"
                 f"constexpr int stop_after = {self.stop_after};\n"
                 f"constexpr bool averages = {str(self.averages).lower()};\n"
-                f"using dataset = cn::data::dataset<{self.target()}, cn::shape<{', '.join(map(str, self.input))}>>;\n"
-                f"constexpr auto loss = {self.loss.castnet};\n"
+                f"constexpr cn::size_t replicas = {self.replicas[0]};\n"
+                f"using replicated = {self.replicas[1]};\n"
+                f"using dataset = cn::data::dataset<{f'cn::data::targets<{targets}>' if self.heads[1:] else targets}, "
+                f"cn::{kind}<{inputs}>>;\n"
+                f"constexpr auto loss = {self.loss()};\n"
                 f"auto optimizer() {{ return {self.optimizer_text}; }}\n"
-                f"dataset read_data() {{\n"
-                f'    return dataset{{numbers<float>("x.bin", {self.x.numel()}), '
-                f'numbers<{kind}>("y.bin", {self.y.numel()})}}{weighted};\n}}\n'
+                f'constexpr char const* frozen = "{self.frozen}";\n'
+                f"dataset read_data() {{\n    return dataset{{{', '.join(columns)}}}{weighted};\n}}\n"
+                f"auto pipeline(dataset const& data) {{ return {self.pipeline}; }}\n"
                 f"template <class Training>\nauto fit_options(Training const&) {{\n"
                 f"    cn::fit_options<Training> options;\n"
                 f"    options.epochs = {self.epochs};\n    options.shuffle = false;\n"
                 f"    options.verbose = cn::verbosity::silent;\n{schedule}{classes}    return options;\n}}\n"
                 f"{self.definitions}namespace castnet {{\n"
-                f"using random_network = sequential<input<{', '.join(map(str, self.input))}>, "
-                f"{', '.join(self.layers)}>;\n"
+                f"using random_network = sequential<input{ids}<{inputs}>, {', '.join(self.layers)}>;\n"
                 f"}}\nusing network = cn::random_network;\n")
 
     def write(self, folder, number, device):
-        super().write(folder, number, device)
-        y = self.y.transpose(1, 2) if self.y.dim() == 3 and self.loss.target is not labels else self.y
-        (y.int() if self.loss.target is labels else y).contiguous().numpy().tofile(folder / "y.bin")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "network.hpp").write_text(self.source(number, device))
+        (self.x.int() if self.words else self.x).numpy().tofile(folder / "x.bin")
+        for i, head in enumerate(self.heads):
+            head.numbers().contiguous().numpy().tofile(folder / f"y{i}.bin")
         if self.weights is not None:
             self.weights.float().numpy().tofile(folder / "weights.bin")
 
@@ -257,33 +425,47 @@ class Fit(compare.Network):
         """Of these samples, and their weights."""
         if self.weights is not None:
             samples = [i for i in samples if self.weights[i] > 0]
-        prediction = self.torch(self.x[samples].double())
-        if len(self.output) == 2:
-            prediction = prediction.transpose(1, 2)
-        y = self.y[samples]
-        losses = self.loss.torch(prediction, y if self.loss.target is labels else y.double())
-        weights = torch.ones(len(samples), dtype=torch.double)
-        if self.weights is not None:
-            weights = self.weights[samples].double()
-        if self.class_weight is not None and factors:
-            weights = weights * self.class_weight[y]
-        return losses, weights
+        predictions = self.torch(self.x[samples] if self.words else self.x[samples].double())
+        of_classes = self.class_weight if factors else None
+        losses, weights = self.heads[0].losses(predictions[0] if self.heads[1:] else predictions, samples, of_classes)
+        for head, prediction in zip(self.heads[1:], predictions[1:]):
+            losses = losses + 0.5 * head.losses(prediction, samples, None)[0]
+        return losses, weights if self.weights is None else weights * self.weights[samples].double()
 
-    def fit(self, names):
-        """The mean losses of the epochs, and the averages of the parameters; names are castnet's."""
-        trained = dict(self.torch.named_parameters())
+    def clip_gradients(self, trained):
+        if self.clip == "clip_norm":
+            nn.utils.clip_grad_norm_(trained, 0.125)
+        elif self.clip == "clip_value":
+            nn.utils.clip_grad_value_(trained, 0.125)
+        elif self.clip:
+            for p in trained:  # as Keras' clipnorm
+                p.grad *= 0.125 / max(0.125, float(p.grad.norm()))
+
+    def optimizer_of(self, trained, names):
+        """PyTorch's, and the factors of the rates of its groups."""
         group_of = {name: next((i for i, (pattern, *_) in enumerate(self.groups or [])
                                 if fnmatch.fnmatchcase(names[name], pattern)), None) for name in trained}
         found = {}
         for name, p in trained.items():
             found.setdefault(group_of[name], []).append(p)
         optimizer = self.optimizer([{"params": ps} for ps in found.values()], self.rate)
+        optimizer.weights = [p for module in self.torch.modules() if isinstance(module, WEIGHTS_OF)
+                             for p in module.parameters(recurse=False) if p.dim() > 1]
         factors = []
         for i, group in zip(found, optimizer.param_groups):
             _, rate, decay = (None, 1, 1) if i is None else self.groups[i]
             factors.append(rate)
+            group["orthogonal"] = i != 0
             if "weight_decay" in group:
                 group["weight_decay"] *= decay
+        return optimizer, factors
+
+    def fit(self, names):
+        """The mean losses of the epochs, and the averages of the parameters; names are castnet's."""
+        trained = {name: p for name, p in self.torch.named_parameters()
+                   if not fnmatch.fnmatchcase(names[name], self.frozen)}
+        optimizer, factors = self.optimizer_of(trained, names)
+        table = trained.get("0.weight") if self.words and self.lazy else None
         averages, means, step = {}, [], 0
         self.torch.train()
         for _ in range(self.epochs):
@@ -297,19 +479,13 @@ class Fit(compare.Network):
                 weight, penalty = self.penalised
                 cost = 0 if not penalty else 0.0625 * (weight.abs() if penalty == "l1" else weight ** 2).sum()
                 ((losses * weights).sum() / weights.sum() + cost).backward()
-                if self.clip == "clip_norm":
-                    nn.utils.clip_grad_norm_(trained.values(), 0.125)
-                elif self.clip == "clip_value":
-                    nn.utils.clip_grad_value_(trained.values(), 0.125)
-                elif self.clip:
-                    for p in trained.values():  # as Keras' clipnorm
-                        p.grad *= 0.125 / max(0.125, float(p.grad.norm()))
+                self.clip_gradients(trained.values())
                 for group, factor in zip(optimizer.param_groups, factors):
                     group["lr"] = factor * (self.schedule[1](self.rate, step, self.steps * self.epochs)
                                             if self.schedule else self.rate)
-                optimizer.step()
+                optimizer.step() if table is None else step_lazily(optimizer, table)
                 step += 1
-                for name, p in trained.items():
+                for name, p in self.torch.named_parameters():
                     averages[name] = p.detach().clone() if step == 1 else torch.lerp(averages[name], p.detach(), 0.25)
             means.append(float(sums[0] / sums[1]))
         self.torch.eval()
