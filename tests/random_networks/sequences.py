@@ -212,7 +212,9 @@ def transformer(r, net):
     options += ", .causal = true}" if is_causal and not decoder else "}"
     masked = r.random() < 0.5
     kind = nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer
-    module = kind(net.features, heads, units, 0.0, activation, batch_first=True, norm_first=first)
+    times = r.choice([1, 1, 2, 3])
+    module = nn.ModuleList(kind(net.features, heads, units, 0.0, activation, batch_first=True, norm_first=first)
+                           for _ in range(times))
     name = "decoder" if decoder else "encoder"
     lengths = "memory_length" if decoder else "length"
     if decoder:
@@ -223,10 +225,14 @@ def transformer(r, net):
         later = torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
         of = at["memory" if decoder else "x"]
         ignored = ~counts(at[lengths], of.shape[1]) if masked else None
-        if decoder:
-            return f(x, of, later, memory_key_padding_mask=ignored)
-        return f(x, later if is_causal else None, ignored)
-    return Layer((f"cn::transformer_{name}_layer<{heads}, {options}, cn::{activation}>", "x",
+        for block in f:
+            if decoder:
+                x = block(x, of, later, memory_key_padding_mask=ignored)
+            else:
+                x = block(x, later if is_causal else None, ignored)
+        return x
+    layer = f"cn::transformer_{name}_layer<{heads}, {options}, cn::{activation}>"
+    return Layer((f"cn::repeat<{times}, {layer}>" if times > 1 else layer, "x",
                   *(["memory"] if decoder else []), *([f"cn::length_mask({lengths})"] if masked else [])),
                  module, compute, net.features, decoder or is_causal and not masked, True)
 
@@ -484,7 +490,7 @@ def main():
     parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
     parser.add_argument("--threads", type=int, default=1, help="those of a timed step; default: 1")
     given = parser.parse_args()
-    compare.run_all(given, lambda seed: SequenceNetwork(seed, LARGE if given.time else SMALL))
+    compare.run_all(given, lambda seed: SequenceNetwork(seed, LARGE if given.time else SMALL), ["double", "float"])
 
 
 if __name__ == "__main__":

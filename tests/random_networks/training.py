@@ -356,7 +356,7 @@ class Fit(compare.Network):
         others = [name for name, _ in self.torch[:-1].named_parameters() if name.endswith(".weight")]
         self.groups = bool(others) and r.random() < 0.25
         if self.groups:
-            last = f"{sum(layer.count('unfold2d') for layer in self.layers) + len(self.torch) - 1}.*"
+            last = f"{sum(layer.count("unfold2d") + layer.count("shared") for layer in self.layers) + len(self.torch) - 1}.*"
             of_last = ", .orthogonal = false" if name == "muon" else ""
             text = (f'cn::groups({text}, cn::parameter_group{{.names = "{last}", .rate = 0.5{of_last}}}, '
                     f'cn::parameter_group{{.names = "*.weight", .decay = 0}})')
@@ -509,7 +509,7 @@ def check(net, folder, number, given):
         return found
     before, after = (compare.parameters(folder / f"{when}.safetensors") for when in ("before", "after"))
     model = net.torch.double()
-    state = {name: values for name, values in model.state_dict().items() if "num_batches" not in name}
+    state = compare.state_of(model)
     names = dict(zip(state, before))
     with torch.no_grad():
         for name, values in state.items():
