@@ -12,6 +12,7 @@ predicted alone. Needs what compare.py needs.
 import fnmatch
 import math
 import random
+import re
 import sys
 from collections import namedtuple
 from pathlib import Path
@@ -248,6 +249,12 @@ def last_layer(r, shape):
     return [Layer(f"dense<{units}>", nn.Linear(shape[-1], units), (*shape[:-1], units))]
 
 
+def more_positions(layer):
+    """How many more than one castnet numbers where PyTorch has one module."""
+    repetitions = re.match(r"repeat<(\d)", layer)
+    return int(repetitions[1]) - 1 if repetitions else layer.count("unfold2d") + layer.count("shared<")
+
+
 class Head:
     """An output's loss and its targets."""
 
@@ -356,7 +363,7 @@ class Fit(compare.Network):
         others = [name for name, _ in self.torch[:-1].named_parameters() if name.endswith(".weight")]
         self.groups = bool(others) and r.random() < 0.25
         if self.groups:
-            last = f"{sum(layer.count("unfold2d") + layer.count("shared") for layer in self.layers) + len(self.torch) - 1}.*"
+            last = f"{len(self.torch) - 1 + sum(map(more_positions, self.layers))}.*"
             of_last = ", .orthogonal = false" if name == "muon" else ""
             text = (f'cn::groups({text}, cn::parameter_group{{.names = "{last}", .rate = 0.5{of_last}}}, '
                     f'cn::parameter_group{{.names = "*.weight", .decay = 0}})')
