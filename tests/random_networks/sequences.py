@@ -213,8 +213,9 @@ def transformer(r, net):
     masked = r.random() < 0.5
     kind = nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer
     times = r.choice([1, 1, 2, 3])
-    module = nn.ModuleList(kind(net.features, heads, units, 0.0, activation, batch_first=True, norm_first=first)
-                           for _ in range(times))
+    blocks = [kind(net.features, heads, units, 0.0, activation, batch_first=True, norm_first=first)
+              for _ in range(times)]
+    module = nn.ModuleList(blocks) if times > 1 else blocks[0]
     name = "decoder" if decoder else "encoder"
     lengths = "memory_length" if decoder else "length"
     if decoder:
@@ -225,7 +226,7 @@ def transformer(r, net):
         later = torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
         of = at["memory" if decoder else "x"]
         ignored = ~counts(at[lengths], of.shape[1]) if masked else None
-        for block in f:
+        for block in f if times > 1 else [f]:
             if decoder:
                 x = block(x, of, later, memory_key_padding_mask=ignored)
             else:

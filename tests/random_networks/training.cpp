@@ -5,7 +5,6 @@
 #include <castnet/data.hpp>
 #include <castnet/policy/mirrored.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -116,17 +115,20 @@ void check_replicas(network_model const& one, dataset const& data) {
     expect(most < 1e-6, "replicas have other parameters than one model");
 }
 
+// (In tiny networks the sums of a sample alone have another order.)
 void check_predictions(network_model const& model, dataset const& data) {
     auto const all = predictions(model, data);
+    double most = 0;
     for (size_t i = 0; i < samples; i += 2) {
         auto const alone = predictions(model, data.subset({i}));
         for (size_t o = 0; o < alone.size(); ++o) {
-            auto const size = std::ptrdiff_t(alone[o].size());
-            expect(std::equal(alone[o].begin(), alone[o].end(),
-                              all[o].begin() + std::ptrdiff_t(i) * size),
-                   "a sample alone has another prediction");
+            for (size_t k = 0; k < alone[o].size(); ++k) {
+                double const x = alone[o][k], y = all[o][i * alone[o].size() + k];
+                most = x == y ? most : std::fmax(most, std::fabs(x - y) / (1 + std::fabs(y)));
+            }
         }
     }
+    expect(most < 1e-12, "a sample alone has another prediction");
 }
 
 // Whoever has computed with other parameters before computes what a new model does.

@@ -5,8 +5,8 @@
 
 Each network is one of compare.py's and another layer, or two, of two outputs; some of sequences begin with an embedding.
 A fit has a few epochs of batches, of which the last one may not be full. It is compiled in double, and must have the
-same bits on 1, 2 and 3 threads, after a stop and a restart with data that are read ahead, and for a sample that is
-predicted alone. Needs what compare.py needs.
+same bits on 1, 2 and 3 threads, and after a stop and a restart with data that are read ahead. Needs what compare.py
+needs.
 """
 
 import fnmatch
