@@ -28,7 +28,7 @@ std::vector<T> numbers(char const* file, size_t count) {
 
 } // namespace
 
-#include "network.hpp" // network, policies, loss, optimizer and data, by training.py
+#include "network.hpp" // network, policies, training and data, by training.py
 
 namespace {
 
@@ -71,7 +71,7 @@ void freeze(auto& training) {
 // What a fit makes of a new model, and its losses.
 template <class Model, class Prepare>
 std::vector<double> fit(Model& model, auto const& data, Prepare const& prepare) {
-    auto training = cn::compile(model, loss, optimizer());
+    auto training = compiled(model);
     auto options = fit_options(training);
     freeze(training);
     prepare(training, options);
@@ -139,8 +139,7 @@ void check_like_new(Training& training, network_model const& model, dataset cons
     load(fresh, "copy.safetensors");
     expect(predictions(fresh, data) == predictions(model, data),
            "a loaded model has other predictions");
-    expect(cn::compile(fresh, loss, optimizer()).evaluate(data).loss() ==
-               training.evaluate(data).loss(),
+    expect(compiled(fresh).evaluate(data).loss() == training.evaluate(data).loss(),
            "a loaded model has another loss");
 }
 
@@ -185,12 +184,15 @@ int main() {
     dataset const data = read_data();
     network_model model{cn::seed{1}};
     cn::save(model, "before.safetensors");
-    auto training = cn::compile(model, loss, optimizer());
+    auto training = compiled(model);
     freeze(training);
     auto const losses = training.fit(data, fit_options(training))["loss"];
     cn::save(model, "after.safetensors");
     std::vector<double> results(losses.begin(), losses.end());
-    results.push_back(training.evaluate(data).loss());
+    auto const scores = training.evaluate(data);
+    results.push_back(scores.loss());
+    auto const more = metrics(scores);
+    results.insert(results.end(), more.begin(), more.end());
     std::ofstream{"losses.bin", std::ios::binary}.write(
         reinterpret_cast<char const*>(results.data()),
         std::streamsize(results.size() * sizeof(double)));

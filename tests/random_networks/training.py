@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares fits of random networks with PyTorch: losses, weights of samples and classes, optimizers, schedules.
+"""Compares fits of random networks with PyTorch: losses, metrics, weights of samples and classes, optimizers, schedules.
 
     tests/random_networks/training.py 0 40          # seeds 0 to 39
 
@@ -91,6 +91,17 @@ def ctc(y, t):
                       reduction="none", zero_infinity=True)
 
 
+def binary_focal(y, t):
+    each = F.binary_cross_entropy_with_logits(y, t, reduction="none")
+    return (0.75 - 0.5 * t) * (1 - (-each).exp()) ** 2 * each
+
+
+def overlap(y, t, alpha, beta):
+    y, t = y.sigmoid().flatten(1), t.flatten(1)
+    both = (y * t).sum(1)
+    return 1 - (both + 1e-7) / (both + alpha * (y.sum(1) - both) + beta * (t.sum(1) - both) + 1e-7)
+
+
 def cross(y, t):
     return -(t * torch.log_softmax(y, 1)).sum(1).reshape(len(y), -1).mean(1)
 
@@ -111,6 +122,11 @@ LOSSES = [CLASS_WEIGHTED, CTC, Loss("cn::cross_entropy", entropy(), labels), Los
           Loss("cn::mae", of_each(lambda y, t: (y - t).abs()), numbers),
           Loss("cn::huber<0.5>", of_each(lambda y, t: F.huber_loss(y, t, reduction="none", delta=0.5)), numbers),
           Loss("cn::log_cosh", of_each(lambda y, t: (y - t).cosh().log()), numbers),
+          Loss("cn::binary_focal_cross_entropy", of_each(binary_focal), bits),
+          Loss("cn::dice", lambda y, t: overlap(y, t, 0.5, 0.5), bits),
+          Loss("cn::tversky_loss{.alpha = 0.25, .beta = 0.75}", lambda y, t: overlap(y, t, 0.25, 0.75), bits),
+          Loss("cn::msle", of_each(lambda y, t: (y.clamp(min=1e-7).log1p() - t.clamp(min=1e-7).log1p()) ** 2), counts),
+          Loss("cn::hinge", of_each(lambda y, t: (1 - t * y).clamp(min=0)), signs),
           Loss("cn::poisson_nll", of_each(lambda y, t: y.exp() - t * y), counts),
           Loss("cn::squared_hinge", of_each(lambda y, t: (1 - t * y).clamp(min=0) ** 2), signs)]
 
@@ -125,6 +141,55 @@ class Lion(torch.optim.Optimizer):
                 mean = self.state.setdefault(p, {"mean": torch.zeros_like(p)})["mean"]
                 p.data -= group["lr"] * torch.lerp(mean, p.grad, 0.1).sign()
                 mean.lerp_(p.grad, 0.01)
+
+
+def of_counted(hit):
+    """The weighted mean of hits over all labels that count."""
+    def metric(y, t, w):
+        counts = (t >= 0) * w.reshape(-1, *[1] * (t.dim() - 1))
+        return (hit(y, t) * counts).sum() / counts.sum()
+    return metric
+
+
+def of_classes(score):
+    """The mean over the classes that there are, of what is right, decided, and in the labels, or in either."""
+    def metric(y, t, w):
+        w, chosen, scores = w.reshape(-1, *[1] * (t.dim() - 1)) * (t >= 0), y.argmax(1), []
+        for k in range(y.shape[1]):
+            made, due = chosen == k, t == k
+            if ((made | due) * w).sum() > 0:
+                scores.append(score(*((each * w).sum() for each in (made & due, made, due, made | due))))
+        return sum(scores) / max(len(scores), 1)
+    return metric
+
+
+def of_decisions(score):
+    def metric(y, t, w):
+        made, due, w = y > 0, t > 0.5, w.reshape(-1, *[1] * (t.dim() - 1))
+        return score(*(float((each * w).sum()) for each in (made & due, made, due)))
+    return metric
+
+
+def r2(y, t, w):
+    w = w[:, None]
+    mean = (w * t).sum(0) / w.sum()
+    return (1 - (w * (y - t) ** 2).sum(0) / (w * (t - mean) ** 2).sum(0)).mean()
+
+
+def rmse(y, t, w):
+    return ((w * ((y - t) ** 2).flatten(1).mean(1)).sum() / w.sum()).sqrt()
+
+
+# As castnet spells and names them, and of a prediction, a target and weights of samples.
+ACCURACY = ("cn::accuracy", "accuracy", of_counted(lambda y, t: y.argmax(1) == t))
+METRICS = {labels: [ACCURACY, ("cn::top_k<2>", "top_2", of_counted(
+               lambda y, t: (y > y.gather(1, t.clamp(min=0)[:, None])).sum(1) < 2))],
+           bits: [("cn::f1", "f1", of_decisions(lambda right, made, due: 2 * right / max(made + due, 1e-9))),
+                  ("cn::precision", "precision", of_decisions(lambda right, made, due: right / max(made, 1e-9)))],
+           numbers: [("cn::rmse", "rmse", rmse)]}
+OF_VECTORS = {labels: [("cn::macro_f1", "macro_f1", of_classes(lambda right, made, due, _: 2 * right / (made + due)))],
+              numbers: [("cn::r2", "r2", r2)]}
+OF_PLACES = {labels: [("cn::mean_iou", "mean_iou", of_classes(lambda right, made, due, either: right / either))]}
 
 
 def orthogonal(x, steps):
@@ -264,9 +329,11 @@ class Head:
         while self.loss is CTC and len(shape) != 2:
             self.loss = r.choice(LOSSES)
         self.of_labels = self.loss.target in (labels, few_labels)
-        self.text = self.loss.castnet.format(classes=self.channels)
+        self.text = self.loss.castnet.replace("{classes}", str(self.channels))
         y = torch.zeros(samples, *shape)
         self.y = self.loss.target(y.transpose(1, 2) if len(shape) == 2 else y)
+        kind = self.loss.target
+        self.metrics = METRICS.get(kind, []) + (OF_VECTORS if len(shape) == 1 else OF_PLACES).get(kind, [])
 
     def target(self):
         if not self.of_labels:
@@ -407,7 +474,10 @@ class Fit(compare.Network):
                 f"using dataset = cn::data::dataset<{f'cn::data::targets<{targets}>' if self.heads[1:] else targets}, "
                 f"cn::{kind}<{inputs}>>;\n"
                 f"constexpr auto loss = {self.loss()};\n"
-                f"auto optimizer() {{ return {self.optimizer_text}; }}\n"
+                f"auto compiled(auto& model) {{\n    return cn::compile(model, loss, {self.optimizer_text}"
+                f"{''.join(f', {text}' for text, *_ in self.heads[0].metrics)});\n}}\n"
+                f"auto metrics(auto const& scores) {{\n    return std::vector<double>{{"
+                f"""{', '.join(f'scores["{name}"]' for _, name, _ in self.heads[0].metrics)}}};\n}}\n"""
                 f'constexpr char const* frozen = "{self.frozen}";\n'
                 f"dataset read_data() {{\n    return dataset{{{', '.join(columns)}}}{weighted};\n}}\n"
                 f"auto pipeline(dataset const& data) {{ return {self.pipeline}; }}\n"
@@ -428,13 +498,26 @@ class Fit(compare.Network):
         if self.weights is not None:
             self.weights.float().numpy().tofile(folder / "weights.bin")
 
-    def losses_of(self, samples, factors=True):
-        """Of these samples, and their weights."""
+    def predictions(self, samples):
+        """Those that count, and each head's prediction."""
         if self.weights is not None:
             samples = [i for i in samples if self.weights[i] > 0]
         predictions = self.torch(self.x[samples] if self.words else self.x[samples].double())
+        return samples, predictions if self.heads[1:] else [predictions]
+
+    def scores(self):
+        """The metrics over all samples."""
+        samples, (prediction, *_) = self.predictions(list(range(self.samples)))
+        weights = torch.ones(self.samples) if self.weights is None else self.weights
+        head = self.heads[0]
+        prediction = prediction.transpose(1, 2) if len(head.shape) == 2 else prediction
+        return [float(metric(prediction, head.y[samples], weights[samples].double())) for *_, metric in head.metrics]
+
+    def losses_of(self, samples, factors=True):
+        """Of these samples, and their weights."""
+        samples, predictions = self.predictions(samples)
         of_classes = self.class_weight if factors else None
-        losses, weights = self.heads[0].losses(predictions[0] if self.heads[1:] else predictions, samples, of_classes)
+        losses, weights = self.heads[0].losses(predictions[0], samples, of_classes)
         for head, prediction in zip(self.heads[1:], predictions[1:]):
             losses = losses + 0.5 * head.losses(prediction, samples, None)[0]
         return losses, weights if self.weights is None else weights * self.weights[samples].double()
@@ -499,6 +582,7 @@ class Fit(compare.Network):
         with torch.no_grad():
             losses, weights = self.losses_of(list(range(self.samples)), False)
             means.append(float((losses * weights).sum() / weights.sum()))
+            means += self.scores()
         return means, averages
 
 
@@ -530,7 +614,7 @@ def check(net, folder, number, given):
         for name, values in averages.items():
             c.same(f"the average of {names[name]}", kept[names[name]], values, 1e-6, 1e-2)
     losses = torch.from_numpy(numpy.fromfile(folder / "losses.bin", numpy.float64))
-    c.same("losses", losses, torch.tensor(means, dtype=torch.double), 1e-6, 1e-2)
+    c.same("losses and metrics", losses, torch.tensor(means, dtype=torch.double), 1e-6, 1e-2)
     return found + c.differences
 
 
