@@ -281,11 +281,12 @@ private:
 
 // The same data set, whose samples worker threads read ahead while fit() trains: PyTorch's
 // DataLoader(num_workers), tf.data's prefetch. Samples are kept as floats, in a ring of a step's
-// samples and those ahead. What is trained does not depend on the number of workers. An exception
-// of a data set reaches the caller of fit() when the sample's turn comes; workers end with the
-// epoch, however it ends. To be put around the other adaptors: what is outside of it is not done
-// by workers. Outside of fit(), samples are read when they are asked for. Copies share the ring, so
-// trainings in several threads need one each: fit() throws castnet::error otherwise.
+// samples and those ahead; so where a model computes in double, what the data set computes, such as
+// rotated images, is rounded. What is trained does not depend on the number of workers. An
+// exception of a data set reaches the caller of fit() when the sample's turn comes; workers end
+// with the epoch, however it ends. To be put around the other adaptors: what is outside of it is
+// not done by workers. Outside of fit(), samples are read when they are asked for. Copies share the
+// ring, so trainings in several threads need one each: fit() throws castnet::error otherwise.
 template <class Data>
 prefetched<Data> prefetch(Data data, prefetch_options const& options = {}) {
     return {std::move(data), options};
