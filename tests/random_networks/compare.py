@@ -77,7 +77,9 @@ class NormalisedWeight(nn.Module):
     def __init__(self, layer, spectral):
         super().__init__()
         self.layer, self.weight = [layer], layer.weight  # (in a list, it is not a module of this one)
-        rows = layer.weight.flatten(1).detach()
+        transposed = isinstance(layer, nn.modules.conv._ConvTransposeNd)
+        self.axis = 1 if spectral and transposed else 0  # that of the rows
+        rows = self.rows().detach()
         if spectral:
             self.register_buffer("u", torch.zeros(rows.shape[0]))
             self.register_buffer("v", torch.zeros(rows.shape[1]))
@@ -85,8 +87,11 @@ class NormalisedWeight(nn.Module):
             self.g = nn.Parameter(rows.norm(dim=1))
         self.bias = layer.bias
 
+    def rows(self):
+        return self.weight.movedim(self.axis, 0).flatten(1)
+
     def forward(self, x):
-        rows = self.weight.flatten(1)
+        rows = self.rows()
         if hasattr(self, "g"):
             rows = rows * (self.g / rows.norm(dim=1))[:, None]
         else:
@@ -96,7 +101,8 @@ class NormalisedWeight(nn.Module):
                     self.v.copy_(F.normalize(self.u @ rows, dim=0))
                 u, v = self.u.clone(), self.v.clone()
             rows = rows / (u @ rows @ v)
-        used = {"weight": rows.reshape(self.weight.shape), **({} if self.bias is None else {"bias": self.bias})}
+        shape = self.weight.movedim(self.axis, 0).shape
+        used = {"weight": rows.reshape(shape).movedim(0, self.axis), **({} if self.bias is None else {"bias": self.bias})}
         return torch.func.functional_call(self.layer[0], used, x)
 
 
@@ -284,8 +290,10 @@ def conv2d(r, shape, sizes):
 def depthwise_conv2d(r, shape, sizes):
     channels, height, width = shape
     kernel, stride, padding, times = r.choice([2, 3, 5]), r.choice([1, 2]), r.choice([0, 1]), r.choice([1, 1, 2])
-    return Layer(f"depthwise_conv2d<{kernel}, conv{{.stride = {stride}, .padding = {padding}}}, {times}>",
-                 nn.Conv2d(channels, channels * times, kernel, stride, padding, groups=channels),
+    name, module = perhaps_normalised(
+        r, f"depthwise_conv2d<{kernel}, conv{{.stride = {stride}, .padding = {padding}}}, {times}>",
+        nn.Conv2d(channels, channels * times, kernel, stride, padding, groups=channels))
+    return Layer(name, module,
                  (channels * times, places(height, kernel, stride, 1, padding),
                   places(width, kernel, stride, 1, padding)))
 
@@ -298,9 +306,10 @@ def conv_transpose2d(r, shape, sizes):
     height, width = ((size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + more for size in shape[1:])
     options = (f".stride = {stride}, .padding = {padding}, .output_padding = {more}, .dilation = {dilation}, "
                f".groups = {groups}")
-    return Layer(f"conv_transpose2d<{filters}, {kernel}, conv_transpose{{{options}}}>",
-                 nn.ConvTranspose2d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation),
-                 (filters, height, width))
+    name, module = perhaps_normalised(
+        r, f"conv_transpose2d<{filters}, {kernel}, conv_transpose{{{options}}}>",
+        nn.ConvTranspose2d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation))
+    return Layer(name, module, (filters, height, width))
 
 
 def pool2d(r, shape, sizes):
@@ -437,8 +446,10 @@ def conv_transpose3d(r, shape, sizes):
     groups = r.choice([1, 1] + [g for g in (2, 3, 4) if shape[0] % g == filters % g == 0])
     options = (f".stride = {size3(stride)}, .padding = {padding}, .output_padding = {size3(more)}, "
                f".dilation = {size3(dilation)}, .groups = {groups}")
-    return Layer(f"conv_transpose3d<{filters}, {size3(kernel)}, conv_transpose3{{{options}}}>",
-                 nn.ConvTranspose3d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation),
+    name, module = perhaps_normalised(
+        r, f"conv_transpose3d<{filters}, {size3(kernel)}, conv_transpose3{{{options}}}>",
+        nn.ConvTranspose3d(shape[0], filters, kernel, stride, padding, more, groups, True, dilation))
+    return Layer(name, module,
                  (filters, *((size - 1) * s - 2 * padding + d * (k - 1) + 1 + m
                              for size, k, s, d, m in zip(shape[1:], kernel, stride, dilation, more))))
 
@@ -546,8 +557,9 @@ def conv_transpose1d(r, shape, sizes):
     padding, more = r.choice([0, 1]), r.randrange(stride)
     groups = r.choice([1, 1] + [g for g in (2, 3, 4) if features % g == filters % g == 0])
     options = f".stride = {stride}, .padding = {padding}, .output_padding = {more}, .groups = {groups}"
-    return Layer(f"conv_transpose1d<{filters}, {kernel}, conv_transpose{{{options}}}>",
-                 turned(nn.ConvTranspose1d(features, filters, kernel, stride, padding, more, groups)),
+    name, module = perhaps_normalised(r, f"conv_transpose1d<{filters}, {kernel}, conv_transpose{{{options}}}>",
+                                      nn.ConvTranspose1d(features, filters, kernel, stride, padding, more, groups))
+    return Layer(name, turned(module),
                  ((steps - 1) * stride - 2 * padding + kernel + more, filters))
 
 

@@ -51,6 +51,7 @@ std::vector<double> parameters(Model const& model) {
 template <class Where, cn::size_t Batch>
 using model_on = cn::model<network, Where, cn::batch<Batch>>;
 using network_model = model_on<policy, capacity>;
+using replicas_model = model_on<replicated, capacity / replicas>;
 
 // Of each output.
 std::vector<std::vector<double>> predictions(auto const& model, dataset const& data) {
@@ -78,10 +79,11 @@ std::vector<double> fit(Model& model, auto const& data, Prepare const& prepare) 
     return training.fit(data, options)["loss"];
 }
 
+template <class Model>
 void check_resumed(dataset const& all) {
     auto const data = pipeline(all);
     auto const ahead = cn::data::prefetch(pipeline(all), {.workers = 2, .ahead = 3});
-    network_model whole{cn::seed{1}}, stopped{cn::seed{1}}, resumed{cn::seed{1}};
+    Model whole{cn::seed{1}}, stopped{cn::seed{1}}, resumed{cn::seed{1}};
     auto const shuffled = [](auto&, auto& options) { options.shuffle = true; };
     auto const losses = fit(whole, data, shuffled);
     int steps = 0;
@@ -105,7 +107,7 @@ void check_resumed(dataset const& all) {
 
 // Replicas with the samples of one; sums over samples have another order.
 void check_replicas(network_model const& one, dataset const& data) {
-    model_on<replicated, capacity / replicas> several{cn::seed{1}};
+    replicas_model several{cn::seed{1}};
     fit(several, data, [](auto&, auto&) {});
     auto const a = parameters(one), b = parameters(several);
     double most = 0;
@@ -197,7 +199,8 @@ int main() {
         reinterpret_cast<char const*>(results.data()),
         std::streamsize(results.size() * sizeof(double)));
     check_averages(training, model, data);
-    check_resumed(data);
+    check_resumed<network_model>(data);
+    check_resumed<replicas_model>(data);
     check_replicas(model, data);
     check_predictions(model, data);
     check_changes(training, model, data);
