@@ -186,6 +186,16 @@ TEST_CASE("without orthogonal weights Muon is AdamW, in a group or everywhere") 
     CHECK(check::largest_difference(trained<one>(muon), expected) > 1e-3);
 }
 
+TEST_CASE("the groups of an optimizer have the memory that it needs") {
+    using wide = cn::sequential<cn::input<3>, cn::dense<64>, cn::dense<3>>;
+    cn::model<wide, where, cn::batch<2>> model{cn::seed{3}};
+    auto all = cn::compile(model, cn::cross_entropy, cn::muon{});
+    auto groups = cn::compile(
+        model, cn::cross_entropy,
+        cn::groups(cn::muon{}, cn::parameter_group{.names = "1.*", .orthogonal = false}));
+    CHECK(groups.workspace_bytes == all.workspace_bytes);
+}
+
 TEST_CASE("the gradient of each parameter is clipped by its own norm") {
     constexpr double most = 0.3;
     cn::momentum const plain{.learning_rate = 0.1};

@@ -31,8 +31,7 @@ constexpr weight_matrix matrix_of(parameter const& p) {
 template <class Rule>
 constexpr std::ptrdiff_t update_scratch(parameter const& p) {
     weight_matrix const w = matrix_of(p);
-    bool const turns = requires(Rule const& rule) { rule.between(); };
-    return p.count() + (turns ? w.count() + 2 * w.smaller() * w.smaller() : 0);
+    return p.count() + (Orthogonalizes<Rule> ? w.count() + 2 * w.smaller() * w.smaller() : 0);
 }
 
 template <class T>
