@@ -739,7 +739,8 @@ def run(folder, what, threads):
 
 def parameters(file):
     """In PyTorch's order, which the names give."""
-    kinds = ["in_proj_weight", "in_proj_bias", "weight", "g", "weight_ih", "weight_hh", "bias", "u", "v", "running_mean", "running_var"]
+    kinds = ["in_proj_weight", "in_proj_bias", "weight", "g", "weight_ih", "weight_hh", "bias", "u", "v", "running_mean",
+             "running_var"]
 
     def place(name):
         *path, last = name.split(".")

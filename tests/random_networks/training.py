@@ -87,8 +87,9 @@ def few_labels(y):
 
 def ctc(y, t):
     counts = (t >= 0).sum(1)
-    return F.ctc_loss(torch.log_softmax(y.permute(2, 0, 1), 2), t.clamp(min=0), torch.full((len(y),), y.shape[2]), counts,
-                      reduction="none", zero_infinity=True)
+    steps = torch.full((len(y),), y.shape[2])
+    return F.ctc_loss(torch.log_softmax(y.permute(2, 0, 1), 2), t.clamp(min=0), steps, counts, reduction="none",
+                      zero_infinity=True)
 
 
 def binary_focal(y, t):
@@ -110,7 +111,8 @@ CLASS_WEIGHTED = Loss("cn::class_weighted<cn::cross_entropy, {classes}>", None, 
 CTC = Loss("cn::ctc<{classes}, 3>.zero_infinity()", ctc, few_labels)
 
 # PyTorch's channels are those of axis 1, for sequences, too.
-LOSSES = [CLASS_WEIGHTED, CTC, Loss("cn::cross_entropy", entropy(), labels), Loss("cn::cross_entropy", entropy(), labels),
+LOSSES = [CLASS_WEIGHTED, CTC, Loss("cn::cross_entropy", entropy(), labels),
+          Loss("cn::cross_entropy", entropy(), labels),
           Loss("cn::smoothed_cross_entropy<0.25>", entropy(0.25), labels),
           Loss("cn::focal_cross_entropy", entropy(focal=True), labels),
           Loss("cn::categorical_cross_entropy", cross, probabilities),
