@@ -21,7 +21,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr double sum_of_squares(T a, T b) {
 }
 
 template <class T>
-CASTNET_HD constexpr T hypot(T a, T b) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T hypot(T a, T b) {
 #ifndef __CUDA_ARCH__
     if constexpr (std::same_as<T, float>) {
         return static_cast<T>(std::sqrt(sum_of_squares(a, b)));

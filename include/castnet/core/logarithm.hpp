@@ -21,7 +21,7 @@ struct reduced_argument {
 
 // Of a normal positive number
 template <Binary T>
-CASTNET_HD constexpr reduced_argument<T> reduce_argument(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_argument<T> reduce_argument(T x) {
     using bits = float_bits<T>;
     constexpr auto least = bits::of(T(0.70710678118654752));
     constexpr T shift = bits::power_of_two(bits::bias + bits::mantissa_size);
@@ -33,7 +33,7 @@ CASTNET_HD constexpr reduced_argument<T> reduce_argument(T x) {
 
 // log(2^k (1 + f))
 template <Binary T>
-CASTNET_HD constexpr T log_of_reduced(T k, T f) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log_of_reduced(T k, T f) {
     constexpr bool single = sizeof(T) == sizeof(float);
     T const s = f / (T(2) + f), z = s * s;
     T p;
@@ -51,7 +51,7 @@ CASTNET_HD constexpr T log_of_reduced(T k, T f) {
 
 // The logarithm, if known for positive finite x, of any x.
 template <Binary T>
-CASTNET_HD constexpr T log_of_any(T x, T log_x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log_of_any(T x, T log_x) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     constexpr T nan = std::numeric_limits<T>::quiet_NaN();
     return select(x > T(0), select(x < infinity, log_x, x),
@@ -60,7 +60,7 @@ CASTNET_HD constexpr T log_of_any(T x, T log_x) {
 
 // Of a positive number, which may be subnormal
 template <Binary T>
-CASTNET_HD constexpr reduced_argument<T> reduce_positive(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_argument<T> reduce_positive(T x) {
     using limits = std::numeric_limits<T>;
     bool const subnormal = x < limits::min();
     constexpr T up = T(1) / limits::epsilon();
@@ -71,7 +71,7 @@ CASTNET_HD constexpr reduced_argument<T> reduce_positive(T x) {
 
 // Within 1 ulp; -infinity of 0, NaN of negative numbers
 template <class T>
-CASTNET_HD constexpr T log(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         auto const a = reduce_positive(x);
@@ -84,7 +84,7 @@ CASTNET_HD constexpr T log(T x) {
 // The logarithm in another base, of which two_high + two_low is that of 2 and e that of e.
 // Products of the first and exponents are exact.
 template <Binary T>
-CASTNET_HD constexpr T log_in_base(T x, T two_high, T two_low, T e) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log_in_base(T x, T two_high, T two_low, T e) {
     auto const a = reduce_positive(x);
     T const rest = multiply_add(a.k, two_low, e * log_of_reduced(T(0), a.f));
     return log_of_any(x, multiply_add(a.k, two_high, rest));
@@ -92,7 +92,7 @@ CASTNET_HD constexpr T log_in_base(T x, T two_high, T two_low, T e) {
 
 // Within 2 ulp; exact for powers of 2
 template <class T>
-CASTNET_HD constexpr T log2(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log2(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         return log_in_base(x, T(1), T(0), T(1.4426950408889634));
@@ -103,7 +103,7 @@ CASTNET_HD constexpr T log2(T x) {
 
 // Within 2 ulp
 template <class T>
-CASTNET_HD constexpr T log10(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log10(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         constexpr T high = sizeof(T) == sizeof(float) ? T(0x1.344p-2) : T(0x1.34413509f7p-2);
@@ -116,7 +116,7 @@ CASTNET_HD constexpr T log10(T x) {
 
 // log(1 + x), within 2 ulp
 template <class T>
-CASTNET_HD constexpr T log1p(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T log1p(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;

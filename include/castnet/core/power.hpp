@@ -22,7 +22,7 @@ namespace castnet::elementary::inline CASTNET_VECTORS {
 
 // The number whose square root is x to the power of 1/2: they differ for -0 and -infinity.
 template <Binary T>
-CASTNET_HD constexpr T for_square_root(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T for_square_root(T x) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     return select(x == -infinity, infinity, x + T(0));
 }
@@ -84,7 +84,8 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T nearest_root(T x, T estimate) {
     using bits = float_bits<T>;
     auto const i = bits::of(estimate);
     T const below = bits::number(i - 1), above = bits::number(i + 1);
-    auto const less = [&](T neighbour) { // by the sign, which differences that underflow keep
+    auto const less = [&](T neighbour) __attribute__((always_inline)) {
+        // by the sign, which differences that underflow keep
         return (bits::of(multiply_add(estimate, neighbour, -x)) & bits::sign) != 0;
     };
     return select(less(below), select(less(above), above, estimate), below);

@@ -20,7 +20,9 @@ inline constexpr T few_turns = sizeof(T) == sizeof(float) ? T(8192) : T(1 << 21)
 // x + minus_n pi, for numbers of few turns
 template <Binary T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T without_turns(T x, T minus_n) {
-    auto const add = [&](auto... part) { (..., (x = multiply_add(minus_n, T(part), x))); };
+    auto const add = [&](auto... part) __attribute__((always_inline)) {
+        (..., (x = multiply_add(minus_n, T(part), x)));
+    };
     if constexpr (sizeof(T) == sizeof(float)) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
         add(0x1.921fb4p+1F, 0x1.4442dp-23F, 0x1.846988p-47F);
@@ -73,7 +75,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T cosine_of_few_turns(T x) {
 
 // Within 2.5 ulp
 template <class T>
-CASTNET_HD constexpr T sin(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T sin(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         if (magnitude(x) <= few_turns<T>) {
@@ -86,7 +88,7 @@ CASTNET_HD constexpr T sin(T x) {
 
 // Within 2.5 ulp
 template <class T>
-CASTNET_HD constexpr T cos(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T cos(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         if (magnitude(x) <= few_turns<T>) {

@@ -40,7 +40,7 @@ template <>
 struct function<fn::log_sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "log_sigmoid";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return select(x < T(0), x, T(0)) - elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
@@ -54,7 +54,7 @@ template <>
 struct function<fn::softplus> : derivative_reads<0b10> {
     static constexpr char const* name = "softplus";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return select(x < T(0), T(0), x) + elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
@@ -81,7 +81,7 @@ template <>
 struct function<fn::softsign> : derivative_reads<0b10> {
     static constexpr char const* name = "softsign";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return x / (T(1) + (x < T(0) ? -x : x));
     }
     template <int I, class T>
@@ -96,7 +96,7 @@ template <>
 struct function<fn::silu> : derivative_reads<0b01> {
     static constexpr char const* name = "silu";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return x * function<fn::sigmoid>::value(x);
     }
     template <int I, class T>
@@ -124,7 +124,7 @@ template <>
 struct function<fn::mish> : derivative_reads<0b01> {
     static constexpr char const* name = "mish";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return x * detail::tanh_softplus(x);
     }
     template <int I, class T>
@@ -140,7 +140,7 @@ template <>
 struct function<fn::gelu> : derivative_reads<0b01> {
     static constexpr char const* name = "gelu";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return T(0.5) * x * (T(1) + elementary::erf(x * T(0.70710678118654752)));
     }
     template <int I, class T>
@@ -156,7 +156,7 @@ template <>
 struct function<fn::gelu_tanh> : derivative_reads<0b01> {
     static constexpr char const* name = "gelu_tanh";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return T(0.5) * x *
                (T(1) + elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
     }

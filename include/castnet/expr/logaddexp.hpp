@@ -12,7 +12,7 @@ template <>
 struct function<fn::logaddexp> : derivative_reads<0b011, 0b011> {
     static constexpr char const* name = "logaddexp";
     template <class T>
-    CASTNET_HD static constexpr T value(T a, T b) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T a, T b) {
         T const most = value_of<fn::maximum>(a, b);
         return most + elementary::log1p(detail::decay(difference(a, b)));
     }

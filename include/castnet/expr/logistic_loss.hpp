@@ -12,7 +12,7 @@ template <>
 struct function<fn::logistic_loss> : derivative_reads<0b011, 0b001> {
     static constexpr char const* name = "logistic_loss";
     template <class T>
-    CASTNET_HD static constexpr T value(T x, T target) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x, T target) {
         T const wrong = select(x > T(0), T(1), T(0)) - target;
         return select(wrong == T(0), T(0), wrong * x) + elementary::log1p(detail::decay(x));
     }

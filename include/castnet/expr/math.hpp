@@ -61,7 +61,7 @@ template <>
 struct function<fn::log> : derivative_reads<0b01> {
     static constexpr char const* name = "log";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::log(x);
     }
     template <int I, class T>
@@ -75,7 +75,7 @@ template <>
 struct function<fn::log1p> : derivative_reads<0b01> {
     static constexpr char const* name = "log1p";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::log1p(x);
     }
     template <int I, class T>
@@ -88,7 +88,7 @@ template <>
 struct function<fn::log2> : derivative_reads<0b01> {
     static constexpr char const* name = "log2";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::log2(x);
     }
     template <int I, class T>
@@ -101,7 +101,7 @@ template <>
 struct function<fn::log10> : derivative_reads<0b01> {
     static constexpr char const* name = "log10";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::log10(x);
     }
     template <int I, class T>
@@ -115,7 +115,7 @@ template <>
 struct function<fn::xlogy> : derivative_reads<0b011, 0b011> {
     static constexpr char const* name = "xlogy";
     template <class T>
-    CASTNET_HD static constexpr T value(T x, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x, T y) {
         return select((x == T(0)) & (y == y), T(0), T(x * elementary::log(y)));
     }
     template <int I, class T>
@@ -132,7 +132,7 @@ template <>
 struct function<fn::sqrt> : derivative_reads<0b10> {
     static constexpr char const* name = "sqrt";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return std::sqrt(x);
     }
     template <int I, class T>
@@ -146,7 +146,7 @@ template <>
 struct function<fn::rsqrt> : derivative_reads<0b10> {
     static constexpr char const* name = "rsqrt";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return T(1) / std::sqrt(x);
     }
     template <int I, class T>
@@ -174,7 +174,7 @@ template <>
 struct function<fn::hypot> : derivative_reads<0b101, 0b110> {
     static constexpr char const* name = "hypot";
     template <class T>
-    CASTNET_HD static constexpr T value(T a, T b) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T a, T b) {
         return elementary::hypot(a, b);
     }
     template <int I, class T>
@@ -226,7 +226,7 @@ template <>
 struct function<fn::erfc> : derivative_reads<0b01> {
     static constexpr char const* name = "erfc";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::erfc(x);
     }
     template <int I, class T>

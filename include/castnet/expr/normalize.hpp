@@ -63,7 +63,7 @@ template <>
 struct function<fn::inverse_deviation> : derivative_reads<0b100, no_gradient> {
     static constexpr char const* name = "inverse_deviation";
     template <class T>
-    CASTNET_HD static constexpr T value(T variance, T epsilon) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T variance, T epsilon) {
         return function<fn::rsqrt>::value(variance + epsilon);
     }
     template <int I, class T>
@@ -78,7 +78,7 @@ template <>
 struct function<fn::softmax> : derivative_reads<0b100, no_gradient> {
     static constexpr char const* name = "softmax";
     template <class T>
-    CASTNET_HD static constexpr T value(T x, T log_sum) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x, T log_sum) {
         return elementary::exp(
             x - select(log_sum == -std::numeric_limits<T>::infinity(), T(0), log_sum));
     }

@@ -68,7 +68,7 @@ template <>
 struct function<fn::elu> : derivative_reads<0b110, no_gradient> {
     static constexpr char const* name = "elu";
     template <class T>
-    CASTNET_HD static constexpr T value(T x, T alpha) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x, T alpha) {
         return select(x > T(0), x, alpha * elementary::expm1(x));
     }
     template <int I, class T>
@@ -82,7 +82,7 @@ template <>
 struct function<fn::selu> : derivative_reads<0b10> {
     static constexpr char const* name = "selu";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return T(detail::selu_scale) *
                select(x > T(0), x, T(detail::selu_alpha) * elementary::expm1(x));
     }

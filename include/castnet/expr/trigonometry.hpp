@@ -19,7 +19,7 @@ template <>
 struct function<fn::sin> : derivative_reads<0b01> {
     static constexpr char const* name = "sin";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::sin(x);
     }
     template <int I, class T>
@@ -32,7 +32,7 @@ template <>
 struct function<fn::cos> : derivative_reads<0b01> {
     static constexpr char const* name = "cos";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::cos(x);
     }
     template <int I, class T>
