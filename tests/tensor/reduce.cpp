@@ -81,6 +81,17 @@ TEST_CASE("views are reduced in the order of memory, with the same results") {
     CHECK(array_equal(argmin<2>(transpose(x)), argmin<2>(evaluate(transpose(x)))));
     CHECK(array_equal(argmax<0, 2>(moved), argmax<0, 2>(copy)));
     CHECK(array_equal(sum<0>(broadcast_to<5, 30>(counted[0][0])), 5 * counted[0][0]));
+
+    auto const row = tensor<double, shape<19>>::arange();
+    auto const means_of_rows = mean<2>(copy, keepdims);
+    CHECK(allclose(sum<0>(moved * row - means_of_rows), sum<0>(copy * row - means_of_rows)));
+    CHECK(allclose(sum<2>(square(moved - 2) + moved), sum<2>(square(copy - 2) + copy)));
+    CHECK(allclose(sum<1>(moved * copy), sum<1>(square(copy)))); // in two orders
+    CHECK(array_equal(max<0, 2>(-moved), max<0, 2>(-copy)));
+    CHECK(array_equal(argmax<1>(moved * row), argmax<1>(copy * row)));
+    CHECK(any(moved == copy(29, 3, 18)));
+    CHECK(array_equal(sum<1>(where(moved > 0, tensor<double, shape<4, 19>>::ones() * row, 0)),
+                      sum<1>(where(copy > 0, broadcast_to<4, 19>(row), 0))));
 }
 
 TEST_CASE("extremes are found wherever they lie") {

@@ -35,12 +35,12 @@ struct reduction_takes {
 
 namespace detail {
 
-// Whether a view is better reduced in the order in which its elements lie in memory. (Places over
-// several axes are counted in the view's.)
+// Whether x is better reduced in the order in which its elements lie in memory. (Places over
+// several axes are counted in its own.)
 template <class R, class X, size_t Axes>
 constexpr bool reduces_in_memory_order() {
     constexpr bool any_order = requires { typename R::part; };
-    return (any_order || Axes == 1) && lies_in_other_order<X>();
+    return (any_order || Axes == 1) && !std::is_void_v<other_order_t<X>>;
 }
 
 // The same on any device.
@@ -51,16 +51,17 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
         return X::device_type::template reduce<Reduction>(x, axes);
     } else if constexpr (reduces_in_memory_order<Reduction<T, 1>, X, sizeof...(Axes)>()) {
         using every = std::make_index_sequence<X::shape_type::rank>;
-        using places = decltype(found_in_memory<X>(every{}));
-        auto result =
-            reduce_in_loops<Reduction>(with_axes(x, decltype(in_memory_order<X>(every{})){}),
-                                       decltype(found_in_memory<X>(axes)){});
-        auto const view = with_axes(result.view(), places{});
-        using V = std::remove_const_t<decltype(view)>;
+        using view = other_order_t<X>;
+        using places = decltype(found_in_memory<view>(every{}));
+        auto result = reduce_in_loops<Reduction>(
+            operand_with_axes(x, decltype(in_memory_order<view>(every{})){}),
+            decltype(found_in_memory<view>(axes)){});
+        auto const turned = with_axes(result.view(), places{});
+        using V = std::remove_const_t<decltype(turned)>;
         if constexpr (V::is_flat) {
             return std::move(result).template as<typename V::shape_type>();
         } else {
-            return evaluate(view);
+            return evaluate(turned);
         }
     } else {
         return reduce_in_loops<Reduction>(x, axes);
