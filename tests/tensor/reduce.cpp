@@ -198,6 +198,24 @@ void check_integer_extremes_of() {
 
 } // namespace
 
+TEST_CASE("truth values are counted along any axis") {
+    using numbers = tensor<int, shape<7, 19, 133>>;
+    numbers const x = castnet::remainder(numbers::arange() * 37, 11) < 4;
+    tensor<bool, shape<7, 19, 133>> const mask = x;
+    CHECK(array_equal(sum<2>(mask), sum<2>(x)));
+    CHECK(array_equal(sum<0, 2>(mask), sum<0, 2>(x)));
+    CHECK(array_equal(sum<0>(transpose(mask)), sum<0>(transpose(x))));
+    CHECK(array_equal(mean<1>(mask), mean<1>(x)));
+    CHECK(array_equal(argmax<2>(mask), argmax<2>(x)));
+    CHECK(array_equal(argmin<0>(mask), argmin<0>(x)));
+    CHECK(array_equal(prod<2>(slice<2, 3, 5>(mask)), prod<2>(slice<2, 3, 5>(x))));
+    CHECK(std::is_same_v<decltype(sum(mask)), std::int64_t>);
+    CHECK(std::is_same_v<decltype(max<0>(mask))::value_type, bool>);
+    CHECK(sum(mask == false) == sum(1 - x));
+    CHECK(sum(mask != true) == sum(1 - x));
+    CHECK(array_equal(transpose(mask) == false, 1 - transpose(x)));
+}
+
 TEST_CASE("integers of any type have extremes in rows of any length") {
     check_integer_extremes_of<std::int8_t, std::uint8_t, std::int16_t, std::uint32_t,
                               std::int64_t>();

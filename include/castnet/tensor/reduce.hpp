@@ -17,6 +17,8 @@
 #include <castnet/tensor/detail/reduce_in_loops.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 
 namespace castnet {
 
@@ -43,12 +45,26 @@ constexpr bool reduces_in_memory_order() {
     return (any_order || Axes == 1) && !std::is_void_v<other_order_t<X>>;
 }
 
+// Whether x is an array of bool that is as well reduced as one of small numbers, in their vectors.
+template <template <class, size_t> class Reduction, class X>
+constexpr bool is_reduced_as_numbers() {
+    using T = typename X::value_type;
+    return std::is_same_v<T, bool> && requires { typename X::strides_type; } &&
+           std::is_same_v<typename Reduction<T, 1>::result,
+                          typename Reduction<std::int8_t, 1>::result>;
+}
+
 // The same on any device.
 template <template <class, size_t> class Reduction, class X, size_t... Axes>
 auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
     using T = typename X::value_type;
     if constexpr (!is_host<typename X::device_type>) {
         return X::device_type::template reduce<Reduction>(x, axes);
+    } else if constexpr (is_reduced_as_numbers<Reduction, X>()) {
+        using numbers =
+            tensor_view<std::int8_t const, typename X::shape_type, typename X::strides_type>;
+        return reduce_to_kept<Reduction>(numbers{reinterpret_cast<std::int8_t const*>(x.data())},
+                                         axes);
     } else if constexpr (reduces_in_memory_order<Reduction<T, 1>, X, sizeof...(Axes)>()) {
         using every = std::make_index_sequence<X::shape_type::rank>;
         using view = other_order_t<X>;

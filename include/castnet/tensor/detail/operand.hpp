@@ -6,6 +6,7 @@
 #include <castnet/tensor/tensor_base.hpp>
 
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace castnet::detail {
@@ -40,19 +41,29 @@ constexpr bool is_along_rows() {
     }
 }
 
+// An element; a bool as the lowest bit of a byte, since g++ makes no vectors of `one == false`.
+template <class T>
+CASTNET_ALWAYS_INLINE auto read_element(T const& x) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return static_cast<unsigned char>(reinterpret_cast<unsigned char const&>(x) & 1U);
+    } else {
+        return x;
+    }
+}
+
 template <class S, class X>
 CASTNET_ALWAYS_INLINE auto flat_element(X const& x, size_t i) {
     if constexpr (Number<X>) {
         return x;
     } else {
-        return x.flat(X::shape_type::count == S::count ? i : 0);
+        return read_element(x.flat(X::shape_type::count == S::count ? i : 0));
     }
 }
 
 template <class X, size_t... Axis>
 CASTNET_ALWAYS_INLINE auto element_at(X const& x, size_t const* index,
                                       std::index_sequence<Axis...>) {
-    return x.element((X::shape_type::extent[Axis] == 1 ? 0 : index[Axis])...);
+    return read_element(x.element((X::shape_type::extent[Axis] == 1 ? 0 : index[Axis])...));
 }
 
 // The element of x at an index of the result.
