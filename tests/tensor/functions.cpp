@@ -5,6 +5,7 @@
 #include "golden_functions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
@@ -571,6 +572,24 @@ TEST_CASE("many short rows are sorted") {
     check_sorted_rows<int, 20, 33>();
     check_sorted_rows<std::uint8_t, 70, 7>();
     check_sorted_rows<std::int64_t, 9, 64>();
+}
+
+TEST_CASE_TEMPLATE("histograms of many numbers count as those of few do", T, float, double,
+                   std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t,
+                   std::int64_t) {
+    using many = tensor<T, shape<5003>>;
+    tensor<double, shape<5003>> const wide =
+        castnet::remainder(tensor<double, shape<5003>>::arange() * 7919.0, 127.0) - 64.0;
+    tensor<T, shape<5003>> const x = std::is_signed_v<T> ? many(wide) : many(castnet::abs(wide));
+    for (auto const [low, high] :
+         {std::array{-10.0, 20.0}, {0.5, 40.25}, {-1e6, 1e6}, {300, 400}, {-9.5, -3.0}}) {
+        auto const counts = histogram<10>(x, low, high);
+        tensor<size_t, shape<10>> expected;
+        for (T const number : x) {
+            expected += histogram<10>(tensor<T, shape<1>>{number}, low, high);
+        }
+        CHECK(array_equal(counts, expected));
+    }
 }
 
 TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram and searchsorted

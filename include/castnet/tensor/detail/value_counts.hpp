@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace castnet::detail {
@@ -18,12 +20,22 @@ inline constexpr bool counts_values = std::is_integral_v<T> && sizeof(T) == 1 &&
 template <class T>
 std::array<size_t, 256> counts_of_values(T const* values, size_t count) {
     size_t counts[4][256] = {};
-    for (size_t i = 0; i != count; ++i) {
-        ++counts[i % 4][sort_key<T>::of(values[i])];
+    size_t const rest = count % sizeof(std::uint64_t);
+    for (size_t i = 0; i != count - rest; i += sizeof(std::uint64_t)) {
+        std::uint64_t bytes; // in one read
+        std::memcpy(&bytes, values + i, sizeof bytes);
+        for (size_t k = 0; k != sizeof bytes; ++k) {
+            ++counts[k % 4][(bytes >> (8 * k)) & 0xFF];
+        }
     }
+    for (size_t i = count - rest; i != count; ++i) {
+        ++counts[0][static_cast<unsigned char>(values[i])];
+    }
+    constexpr size_t least = std::is_signed_v<T> ? 0x80 : 0;
     std::array<size_t, 256> sums;
     for (size_t key = 0; key != 256; ++key) {
-        sums[key] = counts[0][key] + counts[1][key] + counts[2][key] + counts[3][key];
+        size_t const byte = key ^ least;
+        sums[key] = counts[0][byte] + counts[1][byte] + counts[2][byte] + counts[3][byte];
     }
     return sums;
 }
