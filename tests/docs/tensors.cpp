@@ -175,6 +175,7 @@ TEST_CASE("the table's spellings") {
     CHECK_FALSE(cn::any<0>(cn::isnan(a))(0));
     CHECK(cn::logsumexp<1>(a)(0) > 0);
     CHECK(allclose(cn::softmax(a), cn::exp(cn::log_softmax(a))));
+    CHECK(cn::min(cn::sum<0>(cn::softmax.along<0>(a))) > 0.99);
     CHECK(array_equal(matrix::linspace(0, 8), matrix::arange()));
     CHECK(array_equal(cn::flip<0>(v), cn::roll<0>(cn::take<0>(v, cn::argsort(-v)), 3)));
     CHECK(cn::tile<2>(v).size() == cn::repeat_interleave<0, 2>(v).size());

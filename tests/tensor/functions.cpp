@@ -274,6 +274,11 @@ TEST_CASE("activations of tensors") {
     CHECK(array_equal(softmax(square_matrix::full(-infinity)), square_matrix{})); // all masked
     CHECK(array_equal(softmax(vector{-infinity, 0, -infinity}), vector{0, 1, 0}));
     CHECK(all(castnet::isnan(softmax(vector{NAN, 0, 1}))));
+    CHECK(allclose(softmax.along<1>(x),
+                   evaluate(castnet::exp(x) / sum<1>(castnet::exp(x), keepdims)), 1e-14, 0));
+    CHECK(allclose(log_softmax.along<0>(x), castnet::log(softmax.along<0>(x)), 1e-14, 1e-14));
+    auto const of_columns = softmax(transpose<1, 2, 0>(x));
+    CHECK(allclose(softmax.along<0>(x), transpose<2, 0, 1>(of_columns)));
 
     auto const leaking = leaky_relu.slope(0.5)(b - 2); // an expression, of b and no copy
     auto const bounded = elu(b);

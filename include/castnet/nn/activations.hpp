@@ -22,13 +22,12 @@ constexpr void expect_number([[maybe_unused]] X const& x, [[maybe_unused]] bool 
     }
 }
 
-// Of the rows of a tensor.
+// The last axis of a tensor, along which activations work.
 template <TensorExpression X>
-auto log_sum_exp_of_rows(X const& x) {
+constexpr size_t last_axis_of() {
     using S = typename X::shape_type;
     static_assert(has_last_axis<S>, "castnet: a tensor of rank 0 has no axis for a softmax");
-    constexpr size_t last = S::rank == 0 ? 0 : S::rank - 1; // 0: after the complaint
-    return logsumexp<last>(x, keepdims);
+    return S::rank == 0 ? 0 : S::rank - 1; // 0: after the complaint
 }
 
 } // namespace detail
@@ -85,18 +84,23 @@ struct takes_rows { // a class, so that every compiler prints the type
     static constexpr bool checked = true;
 };
 
-// log(softmax(x)) over the channels of an image or the last axis of anything else; of a tensor of
-// the program over the last axis, computed at once, as torch.log_softmax(x, -1).
+// log(softmax(x)) over the channels of an image or the last axis of anything else. Of a tensor of
+// the program, computed at once, over the last axis, as torch.log_softmax(x, -1), or over another
+// one, log_softmax.along<Axis>(x).
 struct log_softmax_layer {
     static constexpr char const* name = "log_softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return x - log_sum_exp(x);
     }
+    template <size_t Axis, TensorExpression X>
+    auto along(X const& x) const {
+        auto const values = detail::kept_values(detail::as_floating(x));
+        return evaluate(values - logsumexp<Axis>(values, keepdims));
+    }
     template <TensorExpression X>
     auto operator()(X const& x) const {
-        auto const values = detail::kept_values(detail::as_floating(x));
-        return evaluate(values - detail::log_sum_exp_of_rows(values));
+        return along<detail::last_axis_of<X>()>(x);
     }
     template <class X> // a mistake
         requires(!AnyTensor<X>)
@@ -115,18 +119,26 @@ struct log_softmax_layer {
 };
 inline constexpr log_softmax_layer log_softmax{};
 
-// exp(x) / sum(exp(x)) over the same axis, of tensors of the program, too; 0 where all x are
-// -infinity, as masked ones are.
+// exp(x) / sum(exp(x)) over the same axis, of tensors of the program, too: softmax.along<Axis>(x);
+// 0 where all x are -infinity, as masked ones are.
 struct softmax_layer {
     static constexpr char const* name = "softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return elementwise<fn::softmax>{}(x, log_sum_exp(x));
     }
+    template <size_t Axis, TensorExpression X>
+    auto along(X const& x) const {
+        auto const values = detail::kept_values(detail::as_floating(x));
+        auto const largest = max<Axis>(values, keepdims);
+        auto powers = evaluate(castnet::exp(values - where(isfinite(largest), largest, 0)));
+        auto const sums = sum<Axis>(powers, keepdims);
+        powers *= where(sums > 0, 1 / sums, sums);
+        return powers;
+    }
     template <TensorExpression X>
     auto operator()(X const& x) const {
-        auto const values = detail::kept_values(detail::as_floating(x));
-        return evaluate(elementwise<fn::softmax>{}(values, detail::log_sum_exp_of_rows(values)));
+        return along<detail::last_axis_of<X>()>(x);
     }
     template <class X> // a mistake
         requires(!AnyTensor<X>)
