@@ -32,7 +32,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr int bin_of(T x, double low, double hi
     int const guess = static_cast<int>(above_low / (high - low) * bins);
     int const bin = guess < bins ? guess : bins - 1;
     int const less = value < edge(bin) ? 1 : 0;
-    int const more = (bin + 1 < bins) & (value >= edge(bin + 1)) ? 1 : 0;
+    int const more = ((bin + 1 < bins) & (value >= edge(bin + 1))) ? 1 : 0;
     return select(inside, bin - less + more, -1);
 }
 

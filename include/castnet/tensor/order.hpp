@@ -126,16 +126,32 @@ auto largest(X const& x) {
 
 namespace detail {
 
-// Of several rows at once, since each addition waits for the one before in its row.
-template <size_t Length, size_t Rows, class T>
+// Adds Count neighbours to the total: to each other first, so that one addition waits for the total
+// before. Sums of numbers that are not negative do not fall.
+template <size_t Count, class T, class Total>
+CASTNET_ALWAYS_INLINE void add_neighbours(T const* numbers, sum_result<T>* sums, Total& total) {
+    Total so_far[Count];
+    so_far[0] = static_cast<Total>(numbers[0]);
+    CASTNET_UNROLL
+    for (size_t i = 1; i < Count; ++i) {
+        so_far[i] = so_far[i - 1] + static_cast<Total>(numbers[i]);
+    }
+    CASTNET_UNROLL
+    for (size_t i = 0; i < Count; ++i) {
+        sums[i] = static_cast<sum_result<T>>(total + so_far[i]);
+    }
+    total += so_far[Count - 1];
+}
+
+template <size_t Length, class T>
 void sums_so_far(T const* numbers, sum_result<T>* sums) {
-    sum_accumulator<T> total[Rows] = {};
-    for (size_t i = 0; i != Length; ++i) {
-        for (size_t row = 0; row != Rows; ++row) {
-            size_t const at = row * Length + i;
-            total[row] += static_cast<sum_accumulator<T>>(numbers[at]);
-            sums[at] = static_cast<sum_result<T>>(total[row]);
-        }
+    constexpr size_t few = 4, rest = Length % few;
+    sum_accumulator<T> total = 0;
+    for (size_t i = 0; i != Length - rest; i += few) {
+        add_neighbours<few>(numbers + i, sums + i, total);
+    }
+    if constexpr (rest > 0) {
+        add_neighbours<rest>(numbers + Length - rest, sums + Length - rest, total);
     }
 }
 
@@ -150,14 +166,8 @@ auto cumsum(X const& x) {
     constexpr size_t length = S::extent[S::rank - 1];
     auto const values = detail::value_on_host(x);
     auto sums = tensor<detail::sum_result<T>, S>::empty();
-    constexpr size_t rows = S::count / length, several = std::min(rows, size_t{4});
-    size_t row = 0;
-    for (; row != rows - rows % several; row += several) {
-        detail::sums_so_far<length, several>(values.data() + row * length,
-                                             sums.data() + row * length);
-    }
-    for (; row < rows; ++row) {
-        detail::sums_so_far<length, 1>(values.data() + row * length, sums.data() + row * length);
+    for (size_t row = 0; row != S::count; row += length) {
+        detail::sums_so_far<length>(values.data() + row, sums.data() + row);
     }
     return sums;
 }
