@@ -89,6 +89,30 @@ TEST_CASE("operands that are transposed, repeated or cut out give the right elem
     check_matrices<std::int64_t, 33, 20>();
 }
 
+TEST_CASE("rows that fill no vectors have the elements of single numbers") {
+    auto const check = [](auto const& a) {
+        using S = typename std::remove_cvref_t<decltype(a)>::shape_type;
+        using T = typename std::remove_cvref_t<decltype(a)>::value_type;
+        constexpr size_t rows = S::extent[0], columns = S::extent[1];
+        auto const column = numbers<T, rows, 1>();
+        auto const row = numbers<T, columns>();
+        tensor<T, S> const x = castnet::exp(a / (column + 1)) + castnet::sqrt(row);
+        bool same = true;
+        for (size_t i = 0; i < rows; ++i) {
+            for (size_t j = 0; j < columns; ++j) {
+                same = same && x(i, j) == castnet::exp(a(i, j) / (column(i, 0) + 1)) +
+                                              castnet::sqrt(row(j));
+            }
+        }
+        return same;
+    };
+    CHECK(check(numbers<float, 5, 20>()));
+    CHECK(check(numbers<float, 43, 28>()));
+    CHECK(check(numbers<float, 2, 60>()));
+    CHECK(check(numbers<double, 19, 10>()));
+    CHECK(check(numbers<double, 40, 15>()));
+}
+
 TEST_CASE("batches of matrices, axes in any order, and other types than the result's") {
     auto const x = numbers<float, 3, 70, 21>();
     auto const row = numbers<int, 3, 1, 70>();

@@ -87,7 +87,9 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
             [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
     } else if constexpr (is_transposed<target, X>()) {
         write_transposed(to, x);
-    } else if constexpr (target::is_flat && has_short_rows<S, T>) {
+    } else if constexpr (target::is_flat &&
+                         (has_short_rows<S, T> ||
+                          (has_uneven_rows<S, T> && is_along_rows<X>() && !is_cheap_operand<X>))) {
         constexpr size_t width = S::extent[S::rank - 1];
         write_in_tiles<true, short_rows_in_tile<S>, width>(to, x);
     } else if constexpr (S::rank > 1 && !is_along_rows<X>()) {

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 namespace castnet {
 
@@ -221,12 +222,22 @@ CASTNET_ALWAYS_INLINE void for_each_tile(X const& x, Body const& body) {
     });
 }
 
-// Whether x, in rows shorter than a vector, is better computed as one row of a tile.
+// Whether rows shorter than a vector are better computed as one row of a tile.
 template <class S, class T>
 inline constexpr bool has_short_rows = S::rank > 1 && S::count >= 64 &&
                                        S::extent[S::rank > 0 ? S::rank - 1 : 0] > 1 &&
                                        S::extent[S::rank > 1 ? S::rank - 2 : 0] > 1 &&
                                        S::extent[S::rank > 0 ? S::rank - 1 : 0] * sizeof(T) < 64;
+// And whether rows of little more than one or two are, if their elements cost more than a copy:
+// compilers compute those that fill no vector one by one.
+template <class S, class T>
+inline constexpr bool has_uneven_rows = [] {
+    if constexpr (std::is_floating_point_v<T> && S::rank > 1 && S::count >= 64) {
+        constexpr size_t width = S::extent[S::rank - 1] * sizeof(T);
+        return S::extent[S::rank - 2] > 1 && width < 256 && width % 32 >= 16;
+    }
+    return false;
+}();
 template <class S>
 inline constexpr size_t short_rows_in_tile =
     std::min(S::extent[S::rank - 2], 512 / S::extent[S::rank - 1]);
