@@ -676,6 +676,22 @@ TEST_CASE("sums of products of matrices by their letters") {
     CHECK(allclose(einsum<"ij,ij->j">(m, m), sum<0>(m * m)));
 }
 
+TEST_CASE("random words of many counters are those of each") {
+    std::uint64_t const stream = 0x123456789ABCDEF, first = 0xFFFFFFFF - 20; // over a carry
+    std::uint64_t words[2][2 * detail::few_random_words];
+    detail::random_words(key_of(0x9876543210), stream, first, words);
+    for (size_t i = 0; i != 2 * detail::few_random_words; ++i) {
+        auto const block = detail::block_of(key_of(0x9876543210), stream, first + i);
+        CHECK(words[0][i] == (std::uint64_t{block.x0} << 32 | block.x1));
+        CHECK(words[1][i] == (std::uint64_t{block.x2} << 32 | block.x3));
+    }
+    auto const numbers = random_uniform<double, shape<53>>(7);
+    for (size_t i = 0; i != 53; ++i) {
+        auto const pair = detail::random_pair<double>(key_of(7), 0, i / 2);
+        CHECK(numbers(i) == (i % 2 == 0 ? pair.first : pair.second));
+    }
+}
+
 TEST_CASE("sums of products of many operands by their letters") {
     auto const one = random_normal<double, shape<4, 7, 8>>(1);
     auto const two = random_normal<double, shape<8, 9, 4>>(2);

@@ -27,18 +27,24 @@ CASTNET_HD constexpr philox_key key_of(std::uint64_t seed) {
     return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
 }
 
+inline constexpr std::uint64_t philox_factors[2] = {0xD2511F53U, 0xCD9E8D57U};
+
+CASTNET_HD constexpr philox_key next_round(philox_key key) {
+    return {key.k0 + 0x9E3779B9U, key.k1 + 0xBB67AE85U};
+}
+
 // Four random 32-bit words for this counter and key; ten rounds. (Inline, so that loops compute
 // several at once, in vectors: clang would call it.)
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr philox_block philox(philox_block counter,
                                                                philox_key key) {
     for (int i = 0; i < 10; ++i) {
-        std::uint64_t const a = std::uint64_t{0xD2511F53U} * counter.x0;
-        std::uint64_t const b = std::uint64_t{0xCD9E8D57U} * counter.x2;
+        std::uint64_t const a = philox_factors[0] * counter.x0;
+        std::uint64_t const b = philox_factors[1] * counter.x2;
         counter = {static_cast<std::uint32_t>(b >> 32) ^ counter.x1 ^ key.k0,
                    static_cast<std::uint32_t>(b),
                    static_cast<std::uint32_t>(a >> 32) ^ counter.x3 ^ key.k1,
                    static_cast<std::uint32_t>(a)};
-        key = {key.k0 + 0x9E3779B9U, key.k1 + 0xBB67AE85U};
+        key = next_round(key);
     }
     return counter;
 }

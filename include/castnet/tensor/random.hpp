@@ -7,6 +7,7 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/core/sine.hpp>
 #include <castnet/tensor/detail/blocks.hpp>
+#include <castnet/tensor/detail/random_words.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
@@ -25,21 +26,30 @@ template <std::floating_point T>
 struct uniform_pair {
     T first, second;
 };
+
+CASTNET_HD constexpr philox_block block_of(philox_key key, std::uint64_t stream,
+                                           std::uint64_t number) {
+    return philox({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32),
+                   static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
+                  key);
+}
+
+// Of two words, of which the first bits count.
 template <std::floating_point T>
-CASTNET_HD uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std::uint64_t number) {
-    philox_block const x =
-        philox({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32),
-                static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
-               key);
-    auto const fraction = [](std::uint32_t high, std::uint32_t low) {
+CASTNET_HD uniform_pair<T> uniform_of_words(std::uint64_t first, std::uint64_t second) {
+    auto const fraction = [](std::uint64_t word) {
         if constexpr (sizeof(T) == sizeof(float)) {
-            return uniform<T>(high);
+            return uniform<T>(static_cast<std::uint32_t>(word >> 32));
         } else {
-            std::uint64_t const word = std::uint64_t{high} << 32 | low;
             return static_cast<T>(word >> 11) * static_cast<T>(0x1p-53);
         }
     };
-    return {fraction(x.x0, x.x1), fraction(x.x2, x.x3)};
+    return {fraction(first), fraction(second)};
+}
+template <std::floating_point T>
+CASTNET_HD uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std::uint64_t number) {
+    philox_block const x = block_of(key, stream, number);
+    return uniform_of_words<T>(std::uint64_t{x.x0} << 32 | x.x1, std::uint64_t{x.x2} << 32 | x.x3);
 }
 
 // Distributions of random tensors' elements; on the host for many at once, in vectors.
@@ -90,6 +100,28 @@ private:
     }
 };
 
+// The pairs from number `begin` on.
+template <class T, size_t Count>
+void uniform_pairs(philox_key key, std::uint64_t stream, std::uint64_t begin, T (&first)[Count],
+                   T (&second)[Count]) {
+    if constexpr (Count < few_random_words) {
+        for (size_t i = 0; i != Count; ++i) {
+            auto const pair = random_pair<T>(key, stream, begin + i);
+            first[i] = pair.first;
+            second[i] = pair.second;
+        }
+    } else {
+        constexpr size_t groups = (Count + few_random_words - 1) / few_random_words;
+        std::uint64_t words[2][groups * few_random_words];
+        random_words(key, stream, begin, words);
+        for (size_t i = 0; i != Count; ++i) {
+            auto const pair = uniform_of_words<T>(words[0][i], words[1][i]);
+            first[i] = pair.first;
+            second[i] = pair.second;
+        }
+    }
+}
+
 template <class T, class S, class Device, class Make>
 tensor<T, S, Device> random_tensor(std::uint64_t seed, std::uint64_t stream, Make const& make) {
     auto result = tensor<T, S, Device>::empty();
@@ -98,11 +130,7 @@ tensor<T, S, Device> random_tensor(std::uint64_t seed, std::uint64_t stream, Mak
         constexpr size_t at_once = std::clamp(pairs, size_t{1}, size_t{256});
         T first[at_once], second[at_once];
         for (size_t begin = 0; begin < S::count; begin += 2 * at_once) {
-            for (size_t i = 0; i != at_once; ++i) {
-                auto const pair = random_pair<T>(key_of(seed), stream, begin / 2 + i);
-                first[i] = pair.first;
-                second[i] = pair.second;
-            }
+            uniform_pairs(key_of(seed), stream, begin / 2, first, second);
             make.replace(first, second);
             T* const to = result.data() + begin;
             size_t const count = std::min(2 * at_once, S::count - begin);
@@ -120,13 +148,13 @@ tensor<T, S, Device> random_tensor(std::uint64_t seed, std::uint64_t stream, Mak
     return result;
 }
 
-// A word of 64 bits that orders the positions of a permutation; no word of random_pair.
+// A word of 64 bits that orders the positions of a permutation; of a stream of no random_pair.
+CASTNET_HD constexpr std::uint64_t permutation_stream(std::uint64_t stream) {
+    return stream ^ std::uint64_t{0xFFFFFFFF} << 32;
+}
 CASTNET_HD constexpr std::uint64_t permutation_word(philox_key key, std::uint64_t stream,
                                                     std::uint64_t position) {
-    philox_block const x =
-        philox({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32),
-                static_cast<std::uint32_t>(stream), ~static_cast<std::uint32_t>(stream >> 32)},
-               key);
+    philox_block const x = block_of(key, permutation_stream(stream), position);
     return std::uint64_t{x.x0} << 32 | x.x1;
 }
 
@@ -167,8 +195,14 @@ tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t st
     using item = detail::placed_key<std::uint32_t>;
     detail::buffer<item, N> room;
     item* const items = room.data();
-    for (size_t i = 0; i != N; ++i) {
-        items[i] = detail::with_place<std::uint32_t>(static_cast<std::uint32_t>(word(i) >> 32), i);
+    constexpr size_t at_once = 256;
+    std::uint64_t words[2][at_once];
+    for (size_t begin = 0; begin < N; begin += at_once) {
+        detail::random_words(key_of(seed), detail::permutation_stream(stream), begin, words);
+        for (size_t i = 0; i != std::min(at_once, N - begin); ++i) {
+            items[begin + i] = detail::with_place<std::uint32_t>(
+                static_cast<std::uint32_t>(words[0][i] >> 32), begin + i);
+        }
     }
     {
         detail::buffer<item, N> other;
