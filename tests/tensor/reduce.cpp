@@ -1,6 +1,7 @@
 // Reductions over all and over some axes.
 #include <castnet/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
@@ -384,6 +385,52 @@ TEST_CASE("columns are reduced whatever their number") {
     check_columns<float, 16, 129>();
     check_columns<double, 33, 9>();
     check_columns<double, 18, 100>();
+}
+
+namespace {
+
+template <class T, size_t Length>
+void check_short_columns() {
+    CAPTURE(Length);
+    using rows = tensor<T, shape<2, 203, Length>>;
+    auto x = rows::empty();
+    for (size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = static_cast<T>(i * 7919 % 101);
+    }
+    tensor<double, shape<2, Length>> sums;
+    tensor<T, shape<2, Length>> most, least = tensor<T, shape<2, Length>>::full(T(100));
+    for (size_t b = 0; b < 2; ++b) {
+        for (size_t i = 0; i < 203; ++i) {
+            for (size_t j = 0; j < Length; ++j) {
+                sums(b, j) += static_cast<double>(x(b, i, j));
+                most(b, j) = std::max(most(b, j), x(b, i, j));
+                least(b, j) = std::min(least(b, j), x(b, i, j));
+            }
+        }
+    }
+    CHECK(array_equal(sum<1>(x), sums));
+    CHECK(allclose(mean<1>(x), sums / 203));
+    CHECK(array_equal(max<1>(x), most));
+    CHECK(array_equal(min<1>(x), least));
+    CHECK(array_equal(sum<0, 1>(x), sum<0>(sums)));
+    if constexpr (std::is_floating_point_v<T>) {
+        x(1, 202, Length - 1) = std::numeric_limits<T>::quiet_NaN();
+        CHECK(castnet::isnan(max<1>(x)(1, Length - 1)));
+        CHECK(castnet::isnan(sum<1>(x)(1, Length - 1)));
+        CHECK(sum(castnet::isnan(min<1>(x))) == 1);
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("columns of short rows are reduced to their end", T, float, double, std::int32_t,
+                   std::uint8_t) {
+    check_short_columns<T, 1>();
+    check_short_columns<T, 2>();
+    check_short_columns<T, 3>();
+    check_short_columns<T, 7>();
+    check_short_columns<T, 12>();
+    check_short_columns<T, 15>();
 }
 
 TEST_CASE_TEMPLATE("places of extremes in columns of short rows are the first ones", T, float,

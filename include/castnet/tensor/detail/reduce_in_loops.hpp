@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <type_traits>
 
 namespace castnet::detail {
 
@@ -142,12 +144,11 @@ CASTNET_ALWAYS_INLINE auto at_position(size_t position, Take const& take, Index.
     }
 }
 
-// Reduces Lanes neighbours from `begin` on, each by itself.
-template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
-          class Result, class... Index>
-CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
-    using T = typename X::value_type;
-    Reduction<T, Lanes> totals;
+// Takes Lanes neighbours from `begin` on, each by itself.
+template <size_t Lanes, class S, class Reduced, template <class, size_t> class Reduction, class T,
+          class X, class... Index>
+CASTNET_ALWAYS_INLINE void take_columns(Reduction<T, Lanes>& totals, X const& x, size_t begin,
+                                        Index... index) {
     if constexpr (takes_rows<Reduction, T, Lanes>) {
         alignas(64) T room[Lanes];
         totals.template take_rows<Reduced::count>(
@@ -178,6 +179,15 @@ CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out,
             }
         }
     }
+}
+
+// Reduces them.
+template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
+          class Result, class... Index>
+CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
+    using T = typename X::value_type;
+    Reduction<T, Lanes> totals;
+    take_columns<Lanes, S, Reduced, Reduction>(totals, x, begin, index...);
     Result results[Lanes];
     for (size_t j = 0; j < Lanes; ++j) {
         results[j] = totals.get(j, Reduced::count);
@@ -255,6 +265,38 @@ CASTNET_ALWAYS_INLINE void reduce_turned_columns(T const* rows, Result* out) {
     }
 }
 
+// How many rows of so few columns are reduced as one, which fills vectors.
+template <size_t Length>
+inline constexpr size_t rows_as_one = 16 / std::gcd(size_t{16}, Length);
+
+template <template <class, size_t> class Reduction, class T, size_t Rows, size_t Length>
+inline constexpr bool joins_rows =
+    Length < 16 && Rows >= 4 * rows_as_one<Length> &&
+    (InVectors<T> || std::is_same_v<typename Reduction<T, 1>::result, T>) &&
+    requires { typename Reduction<T, 1>::part; };
+template <template <class, size_t> class Reduction, size_t Rows, size_t Length, class T,
+          class Result>
+CASTNET_ALWAYS_INLINE void reduce_joined_rows(T const* rows, Result* out) {
+    constexpr size_t joined = rows_as_one<Length>, lanes = joined * Length;
+    using S = shape<Rows / joined, lanes>;
+    Reduction<T, lanes> totals;
+    take_columns<lanes, S, shape<Rows / joined, 1>, Reduction>(
+        totals, tensor_view<T const, S>{rows}, 0, size_t{0});
+    if constexpr (Rows % joined != 0) {
+        constexpr size_t rest = Rows % joined * Length;
+        T last[lanes];
+        std::copy_n(rows + (Rows * Length - rest), rest, last);
+        std::fill_n(last + rest, lanes - rest, Reduction<T, lanes>::neutral);
+        totals.template take<0>(last, 0);
+    }
+    for (size_t j = 0; j != Length; ++j) {
+        for (size_t k = j + Length; k < lanes; k += Length) {
+            totals.join(j, totals, k);
+        }
+        out[j] = totals.get(j, Rows);
+    }
+}
+
 // The results, with extent 1 on the axes that are reduced.
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
 CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
@@ -282,6 +324,13 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
     } else if constexpr (!along && flat && is_in_memory<X> && kept::count == length &&
                          turns_columns<Reduction, T, reduced::count, length>()) {
         reduce_turned_columns<Reduction, reduced::count, length>(x.data(), out);
+    } else if constexpr (!along && flat && is_in_memory<X> &&
+                         joins_rows<Reduction, T, reduced::count, length> && both::rank > 1 &&
+                         both::extent[both::rank - 2] == reduced::count) {
+        for (size_t i = 0; i != kept::count; i += length) {
+            reduce_joined_rows<Reduction, reduced::count, length>(x.data() + i * reduced::count,
+                                                                  out + i);
+        }
     } else if constexpr (along && takes_runs<Reduction<T, 1>, length>) {
         for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
             Reduction<T, 1> total;
