@@ -140,8 +140,8 @@ struct cpu_device {
     static void prepare([[maybe_unused]] context const& c) {
 #ifndef __CUDA_ARCH__ // nvcc instantiates everything once more for the GPU, where nothing calls
                       // this
+        cpu::flush_denormals const here;
         if constexpr (cpu::is_small(Plan)) {
-            cpu::flush_denormals const here;
             prepare_small<Plan>(c, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
         } else {
             ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int) {
@@ -163,8 +163,8 @@ struct cpu_device {
     template <auto const& Plan, class After = ir::ignore_launches>
     static void run([[maybe_unused]] context const& c, [[maybe_unused]] After const& after = {}) {
 #ifndef __CUDA_ARCH__
+        cpu::flush_denormals const here;
         if constexpr (cpu::is_small(Plan)) {
-            cpu::flush_denormals const here;
             run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
         } else {
             ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int position) {

@@ -25,6 +25,7 @@ struct cpu_devices : Device {
     template <auto const& Plan>
     static void run(context const& c) {
         c.team->run([&](int device) {
+            cpu::flush_denormals const here;
             ir::for_each_stage(Plan, [&](ir::stage const& s, int repetition, int) {
                 if (s.device == device) {
                     if (s.after >= 0) {
