@@ -648,6 +648,25 @@ TEST_CASE_TEMPLATE("convolution in narrow groups of every kernel, stride, paddin
     check_convolution<T>(cn::make_window(24, 30, 31, 12, 5, 2, cn::padding2{2}, 2, 4), 20);
 }
 
+TEST_CASE_TEMPLATE("convolution of channels that are a few more than fill vectors", T, float,
+                   double) {
+    for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}}) {
+        for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{3, 1}}}) {
+            for (cn::size2 dilation : {cn::size2{1}, cn::size2{2, 1}}) {
+                check_convolution<T>(
+                    cn::make_window(17, 20, 23, 33, {2, 5}, stride, padding, dilation, 1), 2);
+            }
+        }
+    }
+    for (int channels : {9, 12, 17, 20, 33}) {
+        for (int filters : {9, 11, 18, 34}) {
+            check_convolution<T>(cn::make_window(channels, 19, 31, filters, 3, 1, cn::same, 1, 1),
+                                 2);
+        }
+    }
+    check_convolution<T>(cn::make_window(18, 30, 31, 51, 3, 1, cn::same, 1, 1), 9, 1);
+}
+
 TEST_CASE_TEMPLATE("depthwise convolution of every number of channels", T, float, double) {
     for (int channels : {2, 3, 4, 7, 8, 9, 16, 17, 24, 31, 33, 48}) {
         for (int multiple : {1, 2, 3}) {
@@ -755,6 +774,7 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     check_alone<T>(cn::make_window(36, 8, 8, 52, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(32, 8, 8, 36, 5, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(96, 8, 8, 112, 4, 2, 1, 1, 1));
+    check_alone<T>(cn::make_window(17, 31, 31, 33, 5, 1, 2, 1, 1));
 }
 
 TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bit of it", T, float,
@@ -776,6 +796,8 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, cn::same, 3, 1));
     check_threads<T>(cn::make_window(36, 23, 21, 52, 3, 1, 1, 1, 1)); // in part of a vector
+    check_threads<T>(cn::make_window(17, 31, 31, 33, 5, 1, 2, 1, 1)); // in planes of all channels
+    check_threads<T>(cn::make_window(18, 63, 32, 20, 3, {2, 1}, 1, 1, 1));
     check_threads<T>(cn::make_window(32, 19, 21, 36, 5, 1, 2, 1, 1)); // larger windows
     check_threads<T>(cn::make_window(96, 22, 20, 112, 4, 2, 1, 1, 1));
 }

@@ -1,7 +1,7 @@
 // Choice of kernels for a convolution and its gradients, by its window:
 //
 //   vectors along all groups             grouped_conv, grouped_data, grouped_weight
-//   along positions, in narrow groups    planar_conv, planar_data, planar_weight
+//   along positions                      planar_conv, planar_data, planar_weight
 //   along the window                     few_filters
 //   along all places of the window       scattered_conv
 //   places inside the image only         inside_conv
@@ -202,6 +202,35 @@ constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
     }
 }
 
+// The window of a convolution, or of a gradient by the image, that has few filters.
+template <class T>
+constexpr bool has_few_filters(op kind, window const& w) {
+    return kind == op::conv        ? has_few_filters<T>(w)
+           : kind == op::conv_data ? has_data_window(w) && has_few_filters<T>(data_window(w))
+                                   : false;
+}
+
+// Whether a convolution without groups (or its gradient by the image) is computed in planes: where
+// tiles would leave much of their vectors empty, and no other kernel saves products. To move a
+// number into a plane or out of it costs as much as eight products, and planes are to stay in an L2
+// cache.
+template <class F>
+constexpr bool fills_planes(op kind, window const& w) {
+    using T = sum_type<F>;
+    constexpr std::ptrdiff_t most = (1 << 19) / std::ptrdiff_t{sizeof(T)}, width = simd<T>::width;
+    bool const data = kind == op::conv_data;
+    if ((kind != op::conv && !data) || w.groups > 1 || !has_planes(w) ||
+        (numbers_in<F> > 1 && rounds_factors(w)) || has_few_filters<T>(kind, w) ||
+        (data ? data_uses_winograd<F>(w) || scatters_places<T>(w)
+              : conv_uses_winograd<F>(w) || stays_inside<F>(w)) ||
+        (data ? planar_data_scratch<T>(w) : planar_conv_scratch<T>(w)) > most) {
+        return false;
+    }
+    std::ptrdiff_t const results = data ? w.channels : w.filters, depth = weight_count(w) / results;
+    double const moved = 8 * double(w.channels + w.filters) / double(depth);
+    return planar_lanes<T>(kind, w) + moved < 0.8 * double((results + width - 1) / width * width);
+}
+
 // Those of convolutions in planes.
 template <class T>
 constexpr kernel<T> planar_conv_kernel(op kind) {
@@ -215,14 +244,6 @@ constexpr scratch_size planar_scratch(op kind, window const& w) {
     return kind == op::conv        ? scratch_size{0, 0, planar_conv_scratch<T>(w), weight_count(w)}
            : kind == op::conv_data ? scratch_size{0, 0, planar_data_scratch<T>(w), weight_count(w)}
                                    : scratch_size{0, weight_count(w), planar_conv_scratch<T>(w)};
-}
-
-// The window of a convolution, or of a gradient by the image, that has few filters.
-template <class T>
-constexpr bool has_few_filters(op kind, window const& w) {
-    return kind == op::conv        ? has_few_filters<T>(w)
-           : kind == op::conv_data ? has_data_window(w) && has_few_filters<T>(data_window(w))
-                                   : false;
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
@@ -268,6 +289,7 @@ constexpr bool is_special(kernel_launch const& s, window const* windows) {
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
     return convolution && (group_in_vector<T>(windows[s.window]) > 0 ||
                            uses_planes<T>(s.kind, windows[s.window]) ||
+                           fills_planes<F>(s.kind, windows[s.window]) ||
                            has_few_filters<T>(s.kind, windows[s.window]) ||
                            (s.kind == op::conv_data && scatters_places<T>(windows[s.window])) ||
                            uses_split_winograd<F>(s.kind, windows[s.window]));
@@ -281,7 +303,7 @@ constexpr kernel<sum_type<F>> special_conv_kernel(op kind, window const& w) {
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_kernel<T>(kind, w);
     }
-    if (uses_planes<T>(kind, w)) {
+    if (uses_planes<T>(kind, w) || fills_planes<F>(kind, w)) {
         return planar_conv_kernel<T>(kind);
     }
     if (kind == op::conv_data && scatters_places<T>(w)) {
@@ -299,7 +321,7 @@ constexpr scratch_size special_conv_scratch(op kind, window const& w) {
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_scratch<T>(kind, w);
     }
-    if (uses_planes<T>(kind, w)) {
+    if (uses_planes<T>(kind, w) || fills_planes<F>(kind, w)) {
         return planar_scratch<T>(kind, w);
     }
     if (kind == op::conv_data && scatters_places<T>(w)) {

@@ -1,5 +1,5 @@
-// Convolutions in groups that are narrower than a vector: vectors lie along the positions of the
-// window, in planes of a few groups' channels.
+// Convolutions whose filters would leave much of a vector empty: vectors lie along the positions of
+// the window, in planes of a few groups' channels.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -65,19 +65,30 @@ constexpr std::ptrdiff_t data_plane(window const& w) { // of a phase
     return result_plane<T>(p.rows - p.before_h, p.columns - p.before_w, p.columns);
 }
 
-// The only decision which convolutions (or gradients by their weights or images) are computed in
-// planes: those in groups that would leave more of a vector empty than there are borders among the
-// positions, with windows that are large enough that it is worth making the planes.
+// The lanes of vectors in planes for each pixel of the results (or of their gradient by the image),
+// with borders among the positions.
 template <class T>
-constexpr bool uses_planes(op kind, window const& w) {
+constexpr double planar_lanes(op kind, window const& w) {
     bool const data = kind == op::conv_data;
-    int const results = (data ? w.channels : w.filters) / w.groups, taps = w.kernel_h * w.kernel_w;
+    std::ptrdiff_t const results = (data ? w.channels : w.filters) / w.groups;
     std::ptrdiff_t const pixels =
         data ? std::ptrdiff_t{w.height} * w.width : std::ptrdiff_t{w.out_height} * w.out_width;
     std::ptrdiff_t const positions =
         data ? w.stride_h * w.stride_w * data_plane<T>(w) : forward_plane<T>(w);
-    return w.groups > 1 && group_in_vector<T>(w) == 0 && sums_by_chunk(w) && taps >= 4 &&
-           taps <= planar_taps && positions * results < pixels * simd<T>::width;
+    return double(positions * results) / double(pixels);
+}
+constexpr bool has_planes(window const& w) {
+    std::ptrdiff_t const taps = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
+    return sums_by_chunk(w) && taps >= 4 && taps <= planar_taps;
+}
+
+// The only decision which convolutions in groups (or gradients by their weights or images) are
+// computed in planes: those that would leave more of a vector empty than there are borders among
+// the positions, with windows that are large enough that it is worth making the planes.
+template <class T>
+constexpr bool uses_planes(op kind, window const& w) {
+    return w.groups > 1 && group_in_vector<T>(w) == 0 && has_planes(w) &&
+           planar_lanes<T>(kind, w) < simd<T>::width;
 }
 
 // Sums over the taps and channels of a group.
@@ -194,6 +205,29 @@ T* pack_planar(planar_tap_list const& list, int groups, std::ptrdiff_t next, int
     return to;
 }
 
+// What a thread computes at once: some groups, or some results of the only one.
+struct planar_part {
+    std::ptrdiff_t group, groups, first, results;
+};
+// The parts that threads share, and calls of f(part) for those from `begin` to end - 1.
+constexpr std::ptrdiff_t planar_parts(window const& w, int results) {
+    int const at_once = w.groups > 1 ? groups_at_once(w) : planar_results;
+    return ((w.groups > 1 ? w.groups : results) + at_once - 1) / at_once;
+}
+template <class F>
+void for_each_planar_part(window const& w, int results, std::ptrdiff_t begin, std::ptrdiff_t end,
+                          F const& f) {
+    if (w.groups == 1) {
+        std::ptrdiff_t const first = begin * planar_results;
+        f(planar_part{0, 1, first,
+                      std::min<std::ptrdiff_t>(results, end * planar_results) - first});
+        return;
+    }
+    for (std::ptrdiff_t i = begin, at_once = groups_at_once(w); i < end; ++i) {
+        f(planar_part{i * at_once, std::min(at_once, w.groups - i * at_once), 0, results});
+    }
+}
+
 template <class T>
 constexpr std::ptrdiff_t planar_conv_scratch(window const& w) {
     planes const p = image_planes(w);
@@ -224,7 +258,7 @@ void planar_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const of_source =
         std::ptrdiff_t{at_once} * channels * p.size() + planar_positions<T>;
     tile_end<T> const end = tile_end_of(s, t, c);
-    share_range((w.groups + at_once - 1) / at_once, conv_work(w, c.samples),
+    share_range(planar_parts(w, filters), conv_work(w, c.samples),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t last, std::ptrdiff_t worker) {
                     T* const source = scratch_of(s, t, c, worker);
                     T* const result = source + of_source;
@@ -232,25 +266,23 @@ void planar_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
                     for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
                         T const* const x = c.at(t.arrays[s.first_array]) + sample * image_count(w);
                         T* const y = c.at(t.arrays[s.output]) + sample * result_count(w);
-                        for (std::ptrdiff_t bundle = begin; bundle < last; ++bundle) {
-                            std::ptrdiff_t const group = bundle * at_once;
-                            std::ptrdiff_t const groups =
-                                std::min<std::ptrdiff_t>(at_once, w.groups - group);
-                            to_planes(p, x + group * channels, w.height, w.width, w.channels,
-                                      groups * channels, source);
+                        for_each_planar_part(w, filters, begin, last, [&](planar_part const& part) {
+                            to_planes(p, x + part.group * channels, w.height, w.width, w.channels,
+                                      part.groups * channels, source);
+                            std::ptrdiff_t const first = part.group * filters + part.first;
                             T const* weight =
-                                c.at(t.arrays[s.prepared]) + group * (weight_count(w) / w.groups);
-                            for (std::ptrdiff_t g = 0; g < groups; ++g) {
+                                c.at(t.arrays[s.prepared]) + first * (weight_count(w) / w.filters);
+                            for (std::ptrdiff_t g = 0; g < part.groups; ++g) {
                                 weight = planar_group<T>(
                                     {source + g * channels * p.size(), p.size(), channels,
                                      list.offset, list.taps, result + g * filters * positions,
-                                     positions, end.from((group + g) * filters)},
-                                    filters, positions, weight);
+                                     positions, end.from(first + g * filters)},
+                                    int(part.results), positions, weight);
                             }
                             from_planes<T>(result, positions, w.out_height, p.columns, {1, 1, 0, 0},
-                                           groups * filters, y + group * filters, w.out_height,
+                                           part.groups * part.results, y + first, w.out_height,
                                            w.out_width, w.filters);
-                        }
+                        });
                     }
                 });
 }

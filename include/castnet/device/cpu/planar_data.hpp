@@ -1,5 +1,5 @@
-// Gradients by the image of convolutions in groups that are narrower than a vector, as convolutions
-// of the results' gradient in planes (planar_conv.hpp), for each phase of the stride.
+// Gradients by the image of convolutions whose channels would leave much of a vector empty, as
+// convolutions of the results' gradient in planes (planar_conv.hpp), for each phase of the stride.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
@@ -70,39 +70,39 @@ void planar_conv_data(kernel_launch const& s, tables const& t, context<T> const&
     std::ptrdiff_t const of_source =
         std::ptrdiff_t{at_once} * filters * p.size() + planar_positions<T>;
     share_range(
-        (w.groups + at_once - 1) / at_once, conv_work(w, c.samples),
+        planar_parts(w, channels), conv_work(w, c.samples),
         [&](std::ptrdiff_t begin, std::ptrdiff_t last, std::ptrdiff_t worker) {
             T* const source = scratch_of(s, t, c, worker);
             T* const result = source + of_source;
             std::fill_n(source, of_source, T(0));
-            for (std::ptrdiff_t i = 0; i < c.samples * (last - begin); ++i) {
-                std::ptrdiff_t const sample = i / (last - begin);
-                std::ptrdiff_t const group = (begin + i % (last - begin)) * at_once;
-                std::ptrdiff_t const groups = std::min<std::ptrdiff_t>(at_once, w.groups - group);
+            for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
                 T const* const dy = c.at(t.arrays[s.first_array]) + sample * result_count(w);
                 T* const dx = c.at(t.arrays[s.output]) + sample * image_count(w);
-                to_planes(p, dy + group * filters, w.out_height, w.out_width, w.filters,
-                          groups * filters, source);
-                T const* weights = c.at(t.arrays[s.prepared]);
-                for_each_phase(w, [&](phase const& of_image, int down, int right) {
-                    planar_tap_list const list = backward_taps(w, down, right);
-                    std::ptrdiff_t const of_group = std::ptrdiff_t{list.taps} * channels * filters;
-                    T const* weight = weights + group * of_group;
-                    weights += w.groups * of_group;
-                    for (std::ptrdiff_t g = 0; g < groups; ++g) {
-                        weight = planar_group<T>({source + g * filters * p.size(),
-                                                  p.size(),
-                                                  filters,
-                                                  list.offset,
-                                                  list.taps,
-                                                  result + g * channels * positions,
-                                                  positions,
-                                                  {}},
-                                                 channels, positions, weight);
-                    }
-                    from_planes<T>(result, positions, p.rows - p.before_h, p.columns, of_image,
-                                   groups * channels, dx + group * channels, w.height, w.width,
-                                   w.channels);
+                for_each_planar_part(w, channels, begin, last, [&](planar_part const& part) {
+                    to_planes(p, dy + part.group * filters, w.out_height, w.out_width, w.filters,
+                              part.groups * filters, source);
+                    std::ptrdiff_t const first = part.group * channels + part.first;
+                    T const* weights = c.at(t.arrays[s.prepared]);
+                    for_each_phase(w, [&](phase const& of_image, int down, int right) {
+                        planar_tap_list const list = backward_taps(w, down, right);
+                        std::ptrdiff_t const of_channel = std::ptrdiff_t{list.taps} * filters;
+                        T const* weight = weights + first * of_channel;
+                        weights += w.channels * of_channel;
+                        for (std::ptrdiff_t g = 0; g < part.groups; ++g) {
+                            weight = planar_group<T>({source + g * filters * p.size(),
+                                                      p.size(),
+                                                      filters,
+                                                      list.offset,
+                                                      list.taps,
+                                                      result + g * channels * positions,
+                                                      positions,
+                                                      {}},
+                                                     int(part.results), positions, weight);
+                        }
+                        from_planes<T>(result, positions, p.rows - p.before_h, p.columns, of_image,
+                                       part.groups * part.results, dx + first, w.height, w.width,
+                                       w.channels);
+                    });
                 });
             }
         });

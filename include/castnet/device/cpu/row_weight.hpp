@@ -14,13 +14,16 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The only decision which gradients are computed so: rows should fill vectors, and filters fewer of
-// them than a tile has.
+// them than a tile has, or much less of them than rows do.
 template <class T>
 constexpr bool sums_rows(window const& w) {
     constexpr int width = simd<T>::width;
+    auto const whole_vectors = [](std::ptrdiff_t n) { return (n + width - 1) / width * width; };
     std::ptrdiff_t const run = forward_window(w).window_depth().length;
-    std::ptrdiff_t const lanes = (run + width - 1) / width * width;
-    return w.groups == 1 && sums_by_chunk(w) && w.filters <= 2 * width && 3 * run >= 2 * lanes &&
+    std::ptrdiff_t const lanes = whole_vectors(run);
+    return w.groups == 1 && sums_by_chunk(w) &&
+           (w.filters <= 2 * width ? 3 * run >= 2 * lanes
+                                   : 4 * run * whole_vectors(w.filters) > 5 * lanes * w.filters) &&
            (!is_shallow(w) || w.filters <= width / 2);
 }
 
