@@ -227,8 +227,9 @@ constexpr bool fills_planes(op kind, window const& w) {
         return false;
     }
     std::ptrdiff_t const results = data ? w.channels : w.filters, depth = weight_count(w) / results;
+    std::ptrdiff_t const lanes_of_tiles = (results + width - 1) / width * width;
     double const moved = 8 * double(w.channels + w.filters) / double(depth);
-    return planar_lanes<T>(kind, w) + moved < 0.8 * double((results + width - 1) / width * width);
+    return planar_lanes<T>(kind, w) + moved < 0.8 * double(lanes_of_tiles);
 }
 
 // Those of convolutions in planes.
