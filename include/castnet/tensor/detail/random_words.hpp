@@ -19,7 +19,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE V product_of_halves(V a, V b) {
 #if defined(__SSE2__) && !defined(__clang__)
     using halves = typename cpu::vector_of<int, sizeof(V) / sizeof(int)>::type;
     using product = typename cpu::vector_of<long long, sizeof(V) / sizeof(long long)>::type;
-    halves const &x = reinterpret_cast<halves const&>(a), &y = reinterpret_cast<halves const&>(b);
+    auto const x = __builtin_bit_cast(halves, a), y = __builtin_bit_cast(halves, b);
     product all;
 #ifdef __AVX512F__
     if constexpr (sizeof(V) == 64) {
@@ -34,7 +34,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE V product_of_halves(V a, V b) {
     {
         all = __builtin_ia32_pmuludq128(x, y);
     }
-    return reinterpret_cast<V const&>(all);
+    return __builtin_bit_cast(V, all);
 #else
     constexpr std::uint64_t half = 0xFFFFFFFF;
     return (a & half) * (b & half);
