@@ -1,6 +1,6 @@
 // The softmax of a tensor is along the last axis.
-// expect: castnet: this function works along the last axis and takes a tensor only
-// expect: works_along_last_axis<.*"softmax\(transpose\(x\)\)"
+// expect: castnet: softmax and log_softmax work along the last axis
+// expect: softmax_axis_is_named<.*"softmax.along<0>\(x\)"
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

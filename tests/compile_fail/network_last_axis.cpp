@@ -1,7 +1,7 @@
 // Functions of symbols that work along the last axis take no other.
 // expect: castnet: a reduction takes its axes as template arguments, as in sum<0>\(x\)
-// expect: castnet: this function works along the last axis
-// expect: works_along_last_axis<.*"softmax\(transpose\(x\)\)"
+// expect: castnet: softmax and log_softmax work along the last axis
+// expect: softmax_axis_is_named<.*"softmax.along<0>\(x\)"
 // expect: castnet: concat joins the channels of images and the last axis of other tensors; along
 #include <castnet/castnet.hpp>
 

@@ -1,6 +1,6 @@
 // An axis for softmax, which compilers take for a comparison.
-// expect: castnet: this function works along the last axis
-// expect: works_along_last_axis<.*"log_softmax\(transpose\(x\)\)"
+// expect: castnet: softmax and log_softmax work along the last axis
+// expect: softmax_axis_is_named<.*"log_softmax.along<0>\(x\)"
 #include <castnet/castnet.hpp>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Softmax of what a model predicts.
 // expect: castnet: softmax and log_softmax take symbols and tensors; probabilities that a model predicts are those
-// expect: takes_rows<.*vector<float
+// expect: softmax_takes<.*vector<float
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -9,6 +9,7 @@
 #include <castnet/tensor/statistics.hpp>
 
 #include <concepts>
+#include <type_traits>
 
 namespace castnet {
 
@@ -75,87 +76,78 @@ struct elu_layer {
 };
 inline constexpr elu_layer elu{};
 
+// Classes, so that every compiler prints the type and the text.
 template <class Given>
-struct takes_rows { // a class, so that every compiler prints the type
+struct softmax_takes {
     static_assert(detail::never<Given>,
                   "castnet: softmax and log_softmax take symbols and tensors; probabilities that a "
                   "model predicts are those of the same layers with softmax behind them, which "
-                  "load the same file; see takes_rows<given>");
+                  "load the same file; see softmax_takes<given>");
+    static constexpr bool checked = true;
+};
+template <fixed_string Instead>
+struct softmax_axis_is_named {
+    static_assert(Instead.view().empty(),
+                  "castnet: softmax and log_softmax work along the last axis, or over the channels "
+                  "of an image; another axis of a tensor is named, softmax.along<axis>(x), and a "
+                  "symbol transposed before and after; see softmax_axis_is_named<instead>");
     static constexpr bool checked = true;
 };
 
+template <bool Log>
+struct softmax_layer {
+    static constexpr char const* name = Log ? "log_softmax" : "softmax";
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        if constexpr (Log) {
+            return x - log_sum_exp(x);
+        } else {
+            return elementwise<fn::softmax>{}(x, log_sum_exp(x));
+        }
+    }
+    template <size_t Axis, TensorExpression X>
+    auto along(X const& x) const {
+        auto const values = detail::kept_values(detail::as_floating(x));
+        if constexpr (Log) {
+            return evaluate(values - logsumexp<Axis>(values, keepdims));
+        } else {
+            auto const largest = max<Axis>(values, keepdims);
+            auto powers = evaluate(castnet::exp(values - where(isfinite(largest), largest, 0)));
+            auto const sums = sum<Axis>(powers, keepdims);
+            powers *= where(sums > 0, 1 / sums, sums);
+            return powers;
+        }
+    }
+    template <TensorExpression X>
+    auto operator()(X const& x) const {
+        return along<detail::last_axis_of<X>()>(x);
+    }
+
+    // Mistakes
+    using axis_is_named = std::conditional_t<Log, softmax_axis_is_named<"log_softmax.along<0>(x)">,
+                                             softmax_axis_is_named<"softmax.along<0>(x)">>;
+    template <class X>
+        requires(!AnyTensor<X>)
+    constexpr X operator()(X const& x) const {
+        static_assert(softmax_takes<X>::checked);
+        return x;
+    }
+    template <AnyTensor X, class Axis>
+    constexpr auto operator()(X const& x, Axis const&) const {
+        return detail::written_otherwise<axis_is_named>(x);
+    }
+    template <std::integral Axis> // softmax<0>(x): compilers read a comparison
+    constexpr Axis operator<(Axis const& axis) const {
+        return detail::written_otherwise<axis_is_named>(axis);
+    }
+};
 // log(softmax(x)) over the channels of an image or the last axis of anything else. Of a tensor of
 // the program, computed at once, over the last axis, as torch.log_softmax(x, -1), or over another
 // one, log_softmax.along<Axis>(x).
-struct log_softmax_layer {
-    static constexpr char const* name = "log_softmax";
-    template <Shape S>
-    constexpr symbol<S> operator()(symbol<S> x) const {
-        return x - log_sum_exp(x);
-    }
-    template <size_t Axis, TensorExpression X>
-    auto along(X const& x) const {
-        auto const values = detail::kept_values(detail::as_floating(x));
-        return evaluate(values - logsumexp<Axis>(values, keepdims));
-    }
-    template <TensorExpression X>
-    auto operator()(X const& x) const {
-        return along<detail::last_axis_of<X>()>(x);
-    }
-    template <class X> // a mistake
-        requires(!AnyTensor<X>)
-    constexpr X operator()(X const& x) const {
-        static_assert(takes_rows<X>::checked);
-        return x;
-    }
-    template <AnyTensor X, class Axis> // a mistake
-    constexpr auto operator()(X const& x, Axis const&) const {
-        return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(x);
-    }
-    template <std::integral Axis> // log_softmax<0>(x), a mistake: compilers read a comparison
-    constexpr Axis operator<(Axis const& axis) const {
-        return detail::written_otherwise<works_along_last_axis<"log_softmax(transpose(x))">>(axis);
-    }
-};
-inline constexpr log_softmax_layer log_softmax{};
-
+inline constexpr softmax_layer<true> log_softmax{};
 // exp(x) / sum(exp(x)) over the same axis, of tensors of the program, too: softmax.along<Axis>(x);
 // 0 where all x are -infinity, as masked ones are.
-struct softmax_layer {
-    static constexpr char const* name = "softmax";
-    template <Shape S>
-    constexpr symbol<S> operator()(symbol<S> x) const {
-        return elementwise<fn::softmax>{}(x, log_sum_exp(x));
-    }
-    template <size_t Axis, TensorExpression X>
-    auto along(X const& x) const {
-        auto const values = detail::kept_values(detail::as_floating(x));
-        auto const largest = max<Axis>(values, keepdims);
-        auto powers = evaluate(castnet::exp(values - where(isfinite(largest), largest, 0)));
-        auto const sums = sum<Axis>(powers, keepdims);
-        powers *= where(sums > 0, 1 / sums, sums);
-        return powers;
-    }
-    template <TensorExpression X>
-    auto operator()(X const& x) const {
-        return along<detail::last_axis_of<X>()>(x);
-    }
-    template <class X> // a mistake
-        requires(!AnyTensor<X>)
-    constexpr X operator()(X const& x) const {
-        static_assert(takes_rows<X>::checked);
-        return x;
-    }
-    template <AnyTensor X, class Axis> // a mistake
-    constexpr auto operator()(X const& x, Axis const&) const {
-        return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(x);
-    }
-    template <std::integral Axis> // softmax<0>(x), a mistake: compilers read a comparison
-    constexpr Axis operator<(Axis const& axis) const {
-        return detail::written_otherwise<works_along_last_axis<"softmax(transpose(x))">>(axis);
-    }
-};
-inline constexpr softmax_layer softmax{};
+inline constexpr softmax_layer<false> softmax{};
 
 template <class S>
 inline constexpr bool has_halves = S::rank > 0 && channels_of<S> % 2 == 0;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <castnet/device/constant_launch.hpp>
-#include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/denormals.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/executor.hpp>
@@ -18,6 +17,7 @@
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
+#include <castnet/device/cpu/special_conv.hpp>
 #include <castnet/device/launches.hpp>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ struct cpu_device {
 
     static constexpr int count() { return 1; } // such devices in the machine
 
-    // The kernel of a launch that is no fused program, and, if `Special`, possibly a convolution in
-    // groups, of few filters or in pieces.
+    // The kernel of a launch that is no fused program, and, if `Special`, possibly a convolution
+    // of special_conv.hpp.
     template <bool Special = true>
     static constexpr kernel kernel_of(ir::kernel_launch const& s, ir::window const* windows) {
         if constexpr (Special) {

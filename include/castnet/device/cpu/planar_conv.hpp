@@ -82,13 +82,12 @@ constexpr bool has_planes(window const& w) {
     return sums_by_chunk(w) && taps >= 4 && taps <= planar_taps;
 }
 
-// The only decision which convolutions in groups (or gradients by their weights or images) are
-// computed in planes: those that would leave more of a vector empty than there are borders among
-// the positions, with windows that are large enough that it is worth making the planes.
+// Whether a convolution in groups (or its gradients) is computed in planes: where a group would
+// leave more of a vector empty than there are borders among the positions, and the window is large
+// enough that it is worth making the planes.
 template <class T>
-constexpr bool uses_planes(op kind, window const& w) {
-    return w.groups > 1 && group_in_vector<T>(w) == 0 && has_planes(w) &&
-           planar_lanes<T>(kind, w) < simd<T>::width;
+constexpr bool groups_use_planes(op kind, window const& w) {
+    return group_in_vector<T>(w) == 0 && has_planes(w) && planar_lanes<T>(kind, w) < simd<T>::width;
 }
 
 // Sums over the taps and channels of a group.

@@ -1,4 +1,4 @@
-// How often each value of a byte is among elements.
+// Counts of each value among elements of a byte.
 #pragma once
 
 #include <castnet/tensor/detail/sort.hpp>
