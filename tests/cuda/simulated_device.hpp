@@ -460,23 +460,16 @@ struct device : castnet::cuda::planning<T, Bf16> {
     static constexpr kernel fused_kernel() {
         return castnet::cuda::fused_kernel<Program, context>();
     }
-    static kernel kernel_of(castnet::op kind) {
-        switch (kind) {
-        case castnet::op::matmul:
-        case castnet::op::matmul_data:
-        case castnet::op::matmul_weight:
-            return &matmul<T>;
-        case castnet::op::conv:
-        case castnet::op::conv_data:
-        case castnet::op::conv_weight:
-            return &conv<T>;
-        default:
-            return castnet::cuda::kernel_of<context>(kind);
-        }
-    }
     template <castnet::op K>
-    static constexpr kernel own_kernel() {
-        return castnet::cuda::kernel_for<context, K>::of();
+    static constexpr kernel operation_kernel() {
+        using castnet::op;
+        if constexpr (K == op::matmul || K == op::matmul_data || K == op::matmul_weight) {
+            return &matmul<T>;
+        } else if constexpr (K == op::conv || K == op::conv_data || K == op::conv_weight) {
+            return &conv<T>;
+        } else {
+            return castnet::cuda::kernel_for<context, K>::of();
+        }
     }
 };
 

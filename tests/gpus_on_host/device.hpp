@@ -89,29 +89,17 @@ struct device : castnet::cuda::planning<T, Bf16> {
         host.iteration = c.iteration;
         host.repetition = c.repetition;
         host.parts = c.parts;
-        c.put([&s, &t, host] { loops::kernel_of(Kind)(s, t, host); });
-    }
-    static kernel kernel_of(castnet::op kind) {
-        switch (kind) {
-        case castnet::op::matmul:
-            return &product<castnet::op::matmul>;
-        case castnet::op::matmul_data:
-            return &product<castnet::op::matmul_data>;
-        case castnet::op::matmul_weight:
-            return &product<castnet::op::matmul_weight>;
-        case castnet::op::conv:
-            return &product<castnet::op::conv>;
-        case castnet::op::conv_data:
-            return &product<castnet::op::conv_data>;
-        case castnet::op::conv_weight:
-            return &product<castnet::op::conv_weight>;
-        default:
-            return castnet::cuda::kernel_of<context>(kind);
-        }
+        c.put([&s, &t, host] { loops::template operation_kernel<Kind>()(s, t, host); });
     }
     template <castnet::op K>
-    static constexpr kernel own_kernel() {
-        return castnet::cuda::kernel_for<context, K>::of();
+    static constexpr kernel operation_kernel() {
+        using castnet::op;
+        if constexpr (K == op::matmul || K == op::matmul_data || K == op::matmul_weight ||
+                      K == op::conv || K == op::conv_data || K == op::conv_weight) {
+            return &product<K>;
+        } else {
+            return castnet::cuda::kernel_for<context, K>::of();
+        }
     }
 };
 

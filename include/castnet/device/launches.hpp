@@ -2,11 +2,10 @@
 //
 // A device has the types `kernel` (that runs a launch) and `context`, and the functions
 //   static constexpr kernel fused_kernel<Program>()   of a fused program
-//   static kernel kernel_of(op)                        of any other operation (for run_launches())
-//   static constexpr kernel own_kernel<op>()           of one that is not castnet's own
+//   static constexpr kernel operation_kernel<op>()     of any other operation
 #pragma once
 
-#include <castnet/plan/own_operations.hpp>
+#include <castnet/plan/operation_kinds.hpp>
 #include <castnet/plan/plan.hpp>
 #include <castnet/plan/run_order.hpp>
 
@@ -54,11 +53,6 @@ After after_launches(stage const&, int, After const& after) {
 template <class F>
 after_stages<F const&> after_launches(stage const& g, int position, after_stages<F> const& after) {
     return {after.f, position - g.first};
-}
-
-// Whether a launch is a fused program.
-constexpr bool is_fused(kernel_launch const& s) {
-    return s.kind == op::map || s.kind == op::reduce;
 }
 
 template <class After>
@@ -141,22 +135,21 @@ inline constexpr auto fused_kernels =
 template <class Device, op K>
 struct operation_has_kernel {
     static_assert(
-        requires { Device::template own_kernel<K>(); },
+        requires { Device::template operation_kernel<K>(); },
         "castnet: an operation of the network has no kernel for the policy's device: "
         "specialise kernel_for<T, K> or kernel_for<Context, K>, as device/cpu/kernel.hpp and "
-        "device/cuda/"
-        "kernel_for.hpp say; see operation_has_kernel<device, operation>");
+        "device/cuda/kernel_for.hpp say; see operation_has_kernel<device, operation>");
     static constexpr bool checked = true;
 };
 
-// The kernel of an operation that is not castnet's own.
+// The kernel of an operation of the plan that is no fused program.
 template <class Device, auto const& Plan>
-constexpr typename Device::kernel own_kernel(op kind) {
-    return with_own_kind<Plan>(kind, [](auto own) -> typename Device::kernel {
-        constexpr op K = decltype(own)::value;
+constexpr typename Device::kernel operation_kernel(op kind) {
+    return with_operation_kind<Plan>(kind, [](auto found) -> typename Device::kernel {
+        constexpr op K = decltype(found)::value;
         static_assert(operation_has_kernel<Device, K>::checked);
-        if constexpr (requires { Device::template own_kernel<K>(); }) {
-            return Device::template own_kernel<K>();
+        if constexpr (requires { Device::template operation_kernel<K>(); }) {
+            return Device::template operation_kernel<K>();
         } else {
             return {};
         }
@@ -178,9 +171,8 @@ void run_launch(int i, typename Device::context const& of_plan) {
     static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
     kernel_launch const& s = Plan.launch(i);
     typename Device::context const c = context_of(s, Plan.arrays, of_plan);
-    typename Device::kernel const k = is_fused(s)        ? fused_kernels<Device, Plan>.of[s.program]
-                                      : s.kind < op::own ? Device::kernel_of(s.kind)
-                                                         : own_kernel<Device, Plan>(s.kind);
+    typename Device::kernel const k = is_fused(s) ? fused_kernels<Device, Plan>.of[s.program]
+                                                  : operation_kernel<Device, Plan>(s.kind);
     k(s, tables, c);
     if constexpr (MayNotFinish<Device>) {
         if (s.end.does_anything() && !Device::finishes(s, tables, c)) {

@@ -83,10 +83,15 @@ struct kernel_launch {
     std::ptrdiff_t flops = 0;     // per sample, or in all where all samples share it
 };
 
+// Whether a launch is a fused program.
+CASTNET_HD constexpr bool is_fused(kernel_launch const& s) {
+    return s.kind == op::map || s.kind == op::reduce;
+}
+
 // Whether a launch computes anything of samples. Else it computes what all samples share, of what
 // they share, as it would for a single one.
 CASTNET_HD constexpr bool is_of_samples(kernel_launch const& s, array_ref const* arrays) {
-    if (s.kind == op::map || s.kind == op::reduce) {
+    if (is_fused(s)) {
         return s.space.sample;
     }
     bool any = false;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
-#include <castnet/plan/own_operations.hpp>
+#include <castnet/plan/operation_kinds.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <string>
@@ -23,11 +23,10 @@ template <auto const& Plan>
 std::string launch_name(ir::kernel_launch const& s) {
     static constexpr auto functions =
         function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
-    std::string text =
-        s.kind < op::own
-            ? ir::operation_of(s.kind).name
-            : ir::with_own_kind<Plan>(
-                  s.kind, [](auto own) { return operation<decltype(own)::value>::name; });
+    std::string text = is_fused(s) ? ir::operation_of(s.kind).name
+                                   : ir::with_operation_kind<Plan>(s.kind, [](auto found) {
+                                         return operation<decltype(found)::value>::name;
+                                     });
     if (s.program >= 0) {
         for (int i = Plan.first_instruction[s.program]; i < Plan.first_instruction[s.program + 1];
              ++i) {

@@ -194,10 +194,16 @@ struct cpu_device {
         }
     }
 
-    // Of an operation that is not castnet's own.
+    // Of an operation that is not castnet's own; kernel_of() has the others.
     template <op K>
-    static constexpr kernel own_kernel() {
-        return cpu::kernel_for<T, K>::of({}, nullptr);
+    static constexpr kernel operation_kernel()
+        requires(K < op::own) || requires { cpu::kernel_for<T, K>::of({}, nullptr); }
+    {
+        if constexpr (K >= op::own) {
+            return cpu::kernel_for<T, K>::of({}, nullptr);
+        } else {
+            return {};
+        }
     }
 
 protected:
@@ -212,8 +218,9 @@ protected:
             for (int i = g.first; i < g.last; ++i) {
                 ir::kernel_launch const& s = Plan.launches[i];
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
-                                 : s.kind < op::own ? kernel_of<special>(s, Plan.windows)
-                                                    : ir::own_kernel<cpu_device, Plan>(s.kind);
+                                 : s.kind < op::own
+                                     ? kernel_of<special>(s, Plan.windows)
+                                     : ir::operation_kernel<cpu_device, Plan>(s.kind);
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
                 table.of[i].of_samples = ir::is_of_samples(s, Plan.arrays);

@@ -74,10 +74,10 @@ struct cuda_device : cuda::planning<T, Bf16> {
     static constexpr kernel fused_kernel() {
         return cuda::fused_kernel<Program, context>();
     }
-    static kernel kernel_of(op kind) { return cuda::kernel_of<context>(kind); }
-    // Of an operation that is not castnet's own.
     template <op K>
-    static constexpr kernel own_kernel() {
+    static constexpr kernel operation_kernel()
+        requires requires { cuda::kernel_for<context, K>::of(); }
+    {
         return cuda::kernel_for<context, K>::of();
     }
 };
