@@ -37,9 +37,9 @@ using images =
                avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>, spectral_norm<conv2d<32, 3>>,
                conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
                dropout<0.5>, dropout<0.5>.always(), dense<24>.l2(1e-4), gelu, gelu_tanh,
-               reshape<4, 6>, flatten, named<"head", dense<64>>, silu, selu, softplus, glu,
-               frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>, centred{},
-               repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
+               reshape<4, 6>, softmax.along<0>, flatten, named<"head", dense<64>>, silu, selu,
+               softplus, glu, frozen<dense<64>, scaled_tanh{}>, residual<dense<64>, relu>,
+               centred{}, repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
@@ -313,6 +313,9 @@ TEST_CASE("tables of the guide") {
     training.update_statistics(data);
     CHECK(training.gradient("0.bias").size() == 4);
     CHECK(training.evaluate(test).weight == 1);
+    auto [loss, right] = training.evaluate(test);
+    CHECK(loss > 0);
+    CHECK(right >= 0);
     CHECK(model.predict(x).size() == 20);
     CHECK(!summary(model).empty());
     CHECK(network_picture(model).starts_with("<svg"));

@@ -1,10 +1,13 @@
 // dense, softmax and log_softmax against PyTorch; tied_dense.
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/dense.hpp>
+#include <castnet/nn/permute.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/tied_dense.hpp>
 
 #include "harness.hpp"
+
+#include <limits>
 
 namespace cn = castnet;
 using check::against_finite_differences, check::against_golden, check::run_of, cn::shape;
@@ -57,6 +60,26 @@ TEST_CASE("softmax over the last axis, or the channels of an image") {
     against_golden(run_of<cn::softmax, shape<6, 5>>(), "softmax_last_axis");
     against_golden(run_of<cn::softmax, shape<3, 7, 8>>(), "softmax_channels");
     against_golden(run_of<cn::log_softmax, shape<10>>(), "log_softmax");
+}
+
+TEST_CASE("softmax over another axis") {
+    using cn::permute;
+    constexpr auto first = cn::softmax.along<0>;
+    constexpr auto second = cn::softmax.along<1>;
+    constexpr auto log_first = cn::log_softmax.along<0>;
+    against_golden(run_of<cn::block<permute<1, 0>, first, permute<1, 0>>, shape<6, 5>>(),
+                   "softmax_last_axis");
+    against_golden(run_of<cn::block<permute<1, 0, 2>, second, permute<1, 0, 2>>, shape<3, 7, 8>>(),
+                   "softmax_channels");
+    against_golden(run_of<log_first, shape<10>>(), "log_softmax");
+
+    auto r = run_of<first, shape<2, 3>, true, 1>();
+    double const inf = std::numeric_limits<double>::infinity();
+    r.set_input({2000, -inf, 1, 2000, -inf, 1}); // nothing is left of the second column
+    r.set_grad_output({1, 1, 1, 0, 0, 0});
+    r.run();
+    check::close("output", r.output(), {0.5, 0, 0.5, 0.5, 0, 0.5}, 1e-13);
+    check::close("gradient", r.grad_input(), {0.25, 0, 0.25, -0.25, 0, -0.25}, 1e-13);
 }
 
 TEST_CASE("softmax of numbers whose exponential overflows") {

@@ -90,6 +90,12 @@ TEST_CASE("the names that a pattern means") {
         "castnet: freeze: no trained parameter has a name that matches 'tail.*'; there "
         "are body.weight, body.bias, 2.weight, 2.bias, head.weight, head.bias",
         cn::error);
+    CHECK_THROWS_AS(training.freeze({"head.*", "tail.*"}), cn::error);
+    CHECK(training.frozen().empty());
+    training.freeze({"head.*", "2.bias"});
+    CHECK(training.frozen() == std::vector<std::string>{"2.bias", "head.weight", "head.bias"});
+    training.unfreeze({"head.bias"});
+    CHECK(training.frozen() == std::vector<std::string>{"2.bias", "head.weight"});
     training.freeze("*");
     auto const before = check::everything(model);
     fit(training);

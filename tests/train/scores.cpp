@@ -229,6 +229,18 @@ auto samples_of(std::vector<double> const& outputs, std::vector<double> const& t
 
 } // namespace
 
+TEST_CASE("scores are bound in their order") {
+    trained<regression> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::mse, cn::sgd{}, cn::mae, cn::rmse);
+    auto const all = training.evaluate(samples(10));
+    auto const [loss, mae, rmse] = all;
+    CHECK(loss == all.loss());
+    CHECK(mae == all["mae"]);
+    CHECK(rmse == all["rmse"]);
+    auto [before, mae_before, rmse_before] = training.step(samples(10), {0, 1, 2});
+    CHECK(before > 0);
+}
+
 TEST_CASE("a step with a loss's scalar is that of the same number in the program") {
     auto const data = samples(8);
     trained<regression> given{cn::seed{3}}, known{cn::seed{3}}, other{cn::seed{3}};

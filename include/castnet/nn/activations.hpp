@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/nn/axis_reductions.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/scope.hpp>
 #include <castnet/tensor/mistakes.hpp>
@@ -89,24 +90,24 @@ template <fixed_string Instead>
 struct softmax_axis_is_named {
     static_assert(Instead.view().empty(),
                   "castnet: softmax and log_softmax work along the last axis, or over the channels "
-                  "of an image; another axis of a tensor is named, softmax.along<axis>(x), and a "
-                  "symbol transposed before and after; see softmax_axis_is_named<instead>");
+                  "of an image; another axis is named, softmax.along<axis>(x); see "
+                  "softmax_axis_is_named<instead>");
     static constexpr bool checked = true;
 };
 
-template <bool Log>
-struct softmax_layer {
+template <bool Log, size_t Axis>
+struct softmax_along_layer {
     static constexpr char const* name = Log ? "log_softmax" : "softmax";
     template <Shape S>
-    constexpr symbol<S> operator()(symbol<S> x) const {
+    constexpr auto operator()(symbol<S> x) const {
         if constexpr (Log) {
-            return x - log_sum_exp(x);
+            return x - logsumexp<Axis>(x, keepdims);
         } else {
-            return elementwise<fn::softmax>{}(x, log_sum_exp(x));
+            return elementwise<fn::softmax>{}(x, logsumexp<Axis>(x, keepdims));
         }
     }
-    template <size_t Axis, TensorExpression X>
-    auto along(X const& x) const {
+    template <TensorExpression X>
+    auto operator()(X const& x) const {
         auto const values = detail::kept_values(detail::as_floating(x));
         if constexpr (Log) {
             return evaluate(values - logsumexp<Axis>(values, keepdims));
@@ -116,6 +117,22 @@ struct softmax_layer {
             auto const sums = sum<Axis>(powers, keepdims);
             powers *= where(sums > 0, 1 / sums, sums);
             return powers;
+        }
+    }
+};
+
+template <bool Log>
+struct softmax_layer {
+    static constexpr char const* name = Log ? "log_softmax" : "softmax";
+    template <size_t Axis>
+    static constexpr softmax_along_layer<Log, Axis> along{};
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        if constexpr (Log) {
+            return x - log_sum_exp(x);
+        } else {
+            return elementwise<fn::softmax>{}(x, log_sum_exp(x));
         }
     }
     template <TensorExpression X>
@@ -141,12 +158,12 @@ struct softmax_layer {
         return detail::written_otherwise<axis_is_named>(axis);
     }
 };
-// log(softmax(x)) over the channels of an image or the last axis of anything else. Of a tensor of
-// the program, computed at once, over the last axis, as torch.log_softmax(x, -1), or over another
-// one, log_softmax.along<Axis>(x).
+// log(softmax(x)) over the channels of an image or the last axis of anything else, or over another
+// axis, log_softmax.along<Axis>(x), which is a layer, too. Of a tensor of the program it is
+// computed at once, over the last axis, as torch.log_softmax(x, -1).
 inline constexpr softmax_layer<true> log_softmax{};
-// exp(x) / sum(exp(x)) over the same axis, of tensors of the program, too: softmax.along<Axis>(x);
-// 0 where all x are -infinity, as masked ones are.
+// exp(x) / sum(exp(x)) over the same axis, or over another one, softmax.along<Axis>(x); 0 where all
+// x are -infinity, as masked ones are.
 inline constexpr softmax_layer<false> softmax{};
 
 template <class S>

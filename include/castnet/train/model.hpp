@@ -179,7 +179,7 @@ public:
     }
     void store(ir::placed_parameter const& p, std::vector<value_type> const& numbers) {
         session_.write(data() + p.offset, p.count(),
-                       [&](value_type* to) { std::copy(numbers.begin(), numbers.end(), to); });
+                       [&](value_type* x) { std::copy(numbers.begin(), numbers.end(), x); });
         ++revision_;
     }
 
@@ -238,31 +238,13 @@ public:
         void(model_has_parameters_only<Data...>{});
         return {};
     }
-    template <class... Given>
-    no_training compile(Given const&...) const {
-        void(functions_of_models<Given...>{});
-        return {};
-    }
-    template <class... Given>
-    void summary(Given const&...) const {
-        void(functions_of_models<Given...>{});
-    }
-    template <class... Given>
-    void save(Given const&...) const {
-        void(functions_of_models<Given...>{});
-    }
-    template <class... Given>
-    void load(Given const&...) const {
-        void(functions_of_models<Given...>{});
-    }
-    template <class... Given>
-    void save_weights(Given const&...) const {
-        void(functions_of_models<Given...>{});
-    }
-    template <class... Given>
-    void load_weights(Given const&...) const {
-        void(functions_of_models<Given...>{});
-    }
+    static constexpr detail::called_otherwise<functions_of_models> compile{}, summary{}, save{},
+        load{}, save_weights{}, load_weights{};
+    static constexpr detail::called_otherwise<parameters_have_names> parameters{},
+        named_parameters{}, state_dict{}, load_state_dict{}, get_weights{}, set_weights{};
+    static constexpr detail::called_otherwise<models_have_no_mode> train{}, eval{}, freeze{},
+        unfreeze{};
+    static constexpr detail::called_otherwise<policy_places_models> to{}, cuda{};
     template <class... Inputs>
     std::vector<value_type> operator()(Inputs const&...) const {
         static_assert(detail::never<Inputs...>,

@@ -1,6 +1,7 @@
 // Checks of the arguments of model<Network, Policy, batch<N>>.
 #pragma once
 
+#include <castnet/core/called_otherwise.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/policy/policy.hpp>
 
@@ -11,6 +12,34 @@ struct functions_of_models { // a class, so that one sentence serves all calls
     static_assert(detail::never<Given...>,
                   "castnet: what is done with a model are functions: cn::compile(model, loss, "
                   "optimizer), cn::summary(model), cn::save(model, file), cn::load(model, file)");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct parameters_have_names { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: parameters have names: model.get(\"0.weight\") and "
+                  "model.set(\"0.weight\", numbers); model.parameter_at(i).name for i < "
+                  "model.parameter_tensors() are all of them, which cn::copy_parameters(from, to) "
+                  "copies and cn::save(model, file) writes");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct models_have_no_mode { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: a model has no mode: it predicts as in evaluation, and fit() and "
+                  "step() of a training compute as in training; training.freeze(\"0.*\") leaves "
+                  "parameters as they are");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct policy_places_models { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: a model lies where its policy says: cn::model<network, "
+                  "cn::policy::cuda, cn::batch<32>>");
+    static constexpr bool checked = true;
 };
 
 template <class... Given>

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 namespace castnet {
 
@@ -187,4 +188,18 @@ private:
     [[no_unique_address]] metrics_type metrics_;
 };
 
+// The results in the order of `names`: auto [loss, accuracy] = training.evaluate(data).
+template <std::size_t Which, class... Score>
+double get(scores<Score...> const& of_samples) {
+    return of_samples.result(Which);
+}
+
 } // namespace castnet
+
+template <class... Score>
+struct std::tuple_size<castnet::scores<Score...>>
+    : std::integral_constant<std::size_t, castnet::scores<Score...>::count> {};
+template <std::size_t Which, class... Score>
+struct std::tuple_element<Which, castnet::scores<Score...>> {
+    using type = double;
+};

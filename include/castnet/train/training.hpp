@@ -2,6 +2,7 @@
 // fit(), evaluate() or step(), for loops of one's own, run it.
 #pragma once
 
+#include <castnet/core/called_otherwise.hpp>
 #include <castnet/core/finite.hpp>
 #include <castnet/core/name_argument.hpp>
 #include <castnet/data/detail/sample_numbers.hpp>
@@ -50,6 +51,32 @@ struct step_takes { // likewise
                   "them: training.step(cn::data::of_tensors(x, y)) for tensors, cn::data::dataset<"
                   "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
                   "step_takes<given...>");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct functions_of_trainings { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: what is done with a training are functions: cn::save(training, file) "
+                  "and cn::load(training, file) of a checkpoint, cn::memory_report(training), "
+                  "cn::summary(model)");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct rate_of_steps { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: the learning rate is that of the optimizer, cn::adam{.learning_rate = "
+                  "1e-3}, of fit's schedule, training.fit(data, {.schedule = "
+                  "cn::cosine_decay(1e-3)}), or of a step, training.step(data, samples, 1e-3)");
+    static constexpr bool checked = true;
+};
+
+template <class... Given>
+struct steps_are_whole { // likewise
+    static_assert(detail::never<Given...>,
+                  "castnet: training.step(data, samples) computes gradients from zero and updates "
+                  "the parameters; training.gradient(\"0.weight\") is that of the last step");
     static constexpr bool checked = true;
 };
 
@@ -220,9 +247,15 @@ public:
     // in the network saves; running statistics of batch normalisation go on. Checkpoints have what
     // is frozen. May be called between fits or in their callbacks, in all processes alike. Throws
     // castnet::error if no trained parameter has such a name, or if another thread uses the
-    // parameters.
-    void freeze(name_argument pattern) { set_frozen("freeze", pattern, true); }
-    void unfreeze(name_argument pattern) { set_frozen("unfreeze", pattern, false); }
+    // parameters. Several patterns stand in braces; if one is refused, nothing changes.
+    void freeze(name_argument pattern) { freeze({pattern}); }
+    void freeze(std::initializer_list<name_argument> patterns) {
+        set_frozen("freeze", patterns, true);
+    }
+    void unfreeze(name_argument pattern) { unfreeze({pattern}); }
+    void unfreeze(std::initializer_list<name_argument> patterns) {
+        set_frozen("unfreeze", patterns, false);
+    }
 
     // The names of the parameters that freeze() has left as they are.
     std::vector<std::string> frozen() const {
@@ -360,7 +393,11 @@ public:
         return history{{}};
     }
 
-    // Not here: says where.
+    // Not here: they say where.
+    static constexpr detail::called_otherwise<functions_of_trainings> save{}, load{}, summary{};
+    static constexpr detail::called_otherwise<rate_of_steps> set_learning_rate{};
+    static constexpr detail::called_otherwise<steps_are_whole> backward{}, zero_grad{},
+        train_on_batch{}, train_step{}, gradients{};
     template <class Data>
     std::vector<T> predict(Data const&) {
         static_assert(detail::never<Data>, "castnet: it is the model that predicts: "
@@ -432,10 +469,15 @@ private:
         return {s, metrics_};
     }
 
-    [[gnu::noinline]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
+    [[gnu::noinline]] void set_frozen(char const* call,
+                                      std::initializer_list<name_argument> patterns, bool freezes) {
         model_access::exclusive const access{model_.access(), call};
-        set_frozen(
-            detail::with_frozen(frozen_, training_plan().parameters, call, pattern, freezes));
+        detail::frozen_flags flags = frozen_;
+        for (name_argument const& pattern : patterns) {
+            flags = detail::with_frozen(std::move(flags), training_plan().parameters, call, pattern,
+                                        freezes);
+        }
+        set_frozen(std::move(flags));
     }
 
     // One step, whose loss and metrics are added to the totals.
