@@ -1,7 +1,10 @@
 // Frozen layers: no change, no gradient, no memory and no work for them.
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
+
 #include <doctest/doctest.h>
+#include <string>
 
 namespace cn = castnet;
 using cn::op, cn::ir::region;
@@ -17,6 +20,39 @@ template <class Network>
 using model_of = cn::model<Network, policy, cn::batch<8>>;
 template <class Network>
 using training_of = cn::training<model_of<Network>, cn::cross_entropy_loss<0.0F>, cn::adam>;
+
+// A critic of x, and of what a generator makes of y, where it is frozen.
+template <bool FrozenFirst, bool Copied>
+struct adversaries {
+    static constexpr auto layers = cn::block<cn::dense<5>, cn::tanh, cn::dense<1>>;
+    static constexpr auto critic = cn::shared<"critic", layers>;
+
+    static constexpr auto of_made(auto y) {
+        auto const made = y | cn::named<"generator", cn::dense<3>>;
+        if constexpr (Copied) {
+            return cn::frozen<cn::shared<"copy", layers>>(made);
+        } else {
+            return cn::frozen<critic>(made);
+        }
+    }
+    constexpr auto operator()(auto x, auto y) const {
+        if constexpr (FrozenFirst) {
+            auto const made = of_made(y);
+            return cn::outputs(critic(x), made);
+        } else {
+            auto const real = critic(x);
+            return cn::outputs(real, of_made(y));
+        }
+    }
+};
+using critic_first = cn::network<adversaries<false, false>{}, cn::input<3>, cn::input<3>>;
+using critic_last = cn::network<adversaries<true, false>{}, cn::input<3>, cn::input<3>>;
+struct both_losses {
+    using targets = cn::data::targets<>;
+    constexpr auto operator()(auto real, auto made) const {
+        return cn::sum(cn::square(real - 1)) + cn::sum(cn::square(made));
+    }
+};
 
 template <class Plan>
 constexpr int steps_of(Plan const& plan, op kind) {
@@ -88,6 +124,31 @@ TEST_CASE("frozen dropout and noise do nothing in training either") {
     double const evaluated = training.evaluate(data).loss();
     std::size_t const all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     CHECK(training.step(data, all, 0.0).loss() == doctest::Approx(evaluated).epsilon(1e-13));
+}
+
+TEST_CASE_TEMPLATE("a shared layer that is frozen in one place learns by the others", network,
+                   critic_first, critic_last) {
+    using separate = cn::network<adversaries<true, true>{}, cn::input<3>, cn::input<3>>;
+    auto const x = cn::random_normal<double, cn::shape<8, 3>>(1);
+    auto const y = cn::random_normal<double, cn::shape<8, 3>>(2);
+    auto const data = cn::data::of_tensors<cn::data::targets<>>(x, y);
+    model_of<network> model{cn::seed{1}};
+    model_of<separate> expected{cn::seed{1}};
+    cn::copy_parameters(model, expected,
+                        cn::partial{.rename = cn::replace_prefix{"copy", "critic"}});
+    CHECK(model.predict(data) == expected.predict(data));
+    auto training = cn::compile(model, both_losses{}, cn::sgd{});
+    auto of_two = cn::compile(expected, both_losses{}, cn::sgd{});
+    auto const [loss] = training.step(data);
+    auto const [loss_of_two] = of_two.step(data);
+    CHECK(loss == doctest::Approx(loss_of_two).epsilon(1e-13));
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
+        auto const name = model.parameter_at(i).name.text();
+        CAPTURE(name);
+        CHECK(check::largest_difference(model.get(name), expected.get(name)) < 1e-13);
+        CHECK(check::largest_difference(training.gradient(name), of_two.gradient(name)) < 1e-13);
+    }
+    CHECK(model.parameter_tensors() == expected.parameter_tensors() - 4);
 }
 
 TEST_CASE("there is no gradient, no optimizer state and no backward step for them") {

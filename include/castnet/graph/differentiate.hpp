@@ -11,7 +11,7 @@ constexpr void differentiation::find_wanted(Begins const& begins) {
     char* const wanted = wanted_.data();
     for (int i = 0; i < forward_; ++i) {
         node const& n = g_.nodes.data()[i];
-        wanted[i] = begins(i) || wants(n, wanted) ? 1 : 0;
+        wanted[i] = begins(i) || wants(i, wanted) ? 1 : 0;
         if ((n.kind == op::feedback || n.kind == op::repeated) && wanted[n.in[1]] &&
             !wanted[n.in[0]]) {
             wanted[n.in[0]] = 1; // and so are its readers
@@ -35,9 +35,11 @@ constexpr differentiation::differentiation(graph& g, list<int> const& by)
     find_wanted([&](int i) { return ends_[i] == 1; });
 }
 
-constexpr bool differentiation::wants(node const& n, char const* wanted) const {
-    if (n.kind == op::parameter) {
-        return ends_.empty() && g_.parameters[n.attribute].trainable;
+constexpr bool differentiation::wants(int i, char const* wanted) const {
+    node const& n = g_.nodes.data()[i];
+    if (n.kind == op::parameter) { // which frozen layers read by nodes of their own
+        parameter const& p = g_.parameters[n.attribute];
+        return ends_.empty() && p.trainable && p.node == i;
     }
     if (n.kind == op::map) {
         return map_passes_gradient(n, wanted);

@@ -332,7 +332,7 @@ private:
 
     template <class Begins>
     constexpr void find_wanted(Begins const& begins);
-    constexpr bool wants(node const& n, char const* wanted) const;
+    constexpr bool wants(int i, char const* wanted) const;
     static constexpr bool costs_little(fn f) {
         return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
     }

@@ -290,7 +290,8 @@ constexpr auto together(auto const&... x) {
 // Layers that are not trained: parameters keep their values, and all else is as in evaluation:
 // batch_norm uses its running statistics, and dropout and noise do nothing. Frozen layers have no
 // gradients, no optimizer state and no saved activations. No name changes: in a chain, the layers
-// are numbered as before they were frozen; elsewhere, several layers are block<layers…>.
+// are numbered as before they were frozen; elsewhere, several layers are block<layers…>. Where a
+// shared<…> is applied frozen and also trained, its parameters learn by the latter alone.
 template <auto... Layers>
 struct frozen_layer {
     static constexpr char const* name = "frozen";

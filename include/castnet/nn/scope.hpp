@@ -94,10 +94,27 @@ constexpr role checked_role(ir::graph& g, role kind) {
     return kind;
 }
 
+// The node of a parameter that was asked for before: that which is trained, or one without a
+// gradient.
+constexpr int node_of_known(ir::graph& g, parameter& p, bool trainable) {
+    bool const trained = trainable && g.path.frozen == 0;
+    if (trained == p.trainable) {
+        return p.node;
+    }
+    ir::node const n = g.nodes[p.node];
+    int const other = g.append(n);
+    if (trained) {
+        p.trainable = true;
+        p.node = other;
+    }
+    return other;
+}
+
 } // namespace detail
 
 // A parameter of this name in the current scope; the existing one if a shared layer is applied
-// again. S is a row_major_shape<…> where three axes are no image's.
+// again: where one application is frozen and another trained, a node for each (join_parameters). S
+// is a row_major_shape<…> where three axes are no image's.
 template <Shape S>
 constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                                   parameter_options const& options) {
@@ -115,7 +132,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                     break;
                 }
                 g.path.next = i + 1;
-                return {&g, g.parameters[i].node};
+                return {&g, detail::node_of_known(g, g.parameters[i], options.trainable)};
             }
         }
     }

@@ -5,6 +5,7 @@
 #include <castnet/graph/device_copies.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/fingerprint.hpp>
+#include <castnet/graph/joined_parameters.hpp>
 #include <castnet/graph/loops.hpp>
 #include <castnet/graph/old_statistics.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
@@ -99,6 +100,7 @@ protected:
         graph g = forward_in<forward_capacity>.graph_again();
         results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
+        join_parameters(g, wanted);
         old_statistics{g, wanted}.run();
         place_on_devices(g, wanted, device_count<Device>);
         if constexpr (keeps_prepared) {
