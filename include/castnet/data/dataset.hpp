@@ -1,6 +1,7 @@
 // In-memory data set, dataset<Target, Inputs...>: samples with one or more inputs and targets.
 #pragma once
 
+#include <castnet/core/called_otherwise.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
 #include <castnet/data/detail/sample_numbers.hpp>
@@ -136,6 +137,15 @@ struct takes_columns {
     static constexpr bool checked = true;
 };
 
+// The same for Keras' shuffle() and batch() of a data set.
+template <class... Given>
+struct batches_of_fit {
+    static_assert(castnet::detail::never<Given...>,
+                  "castnet: training.fit(data) shuffles the samples in every epoch, unless told "
+                  "{.shuffle = false}, and takes as many at once as the model says: cn::batch<32>");
+    static constexpr bool checked = true;
+};
+
 // The same for a sample by its number in brackets.
 template <class Number>
 struct samples_are_copied {
@@ -178,7 +188,8 @@ public:
 
     size_t size() const { return samples_.size(); }
 
-    // Only for its message.
+    // Only for their messages.
+    static constexpr castnet::detail::called_otherwise<batches_of_fit> batch{}, shuffle{};
     template <class Number>
     auto operator[](Number) const {
         void(samples_are_copied<Number>{});

@@ -19,9 +19,11 @@ struct weight_norm_layer {
     constexpr auto operator()(X x) const {
         using layer = std::remove_cvref_t<decltype(Layer)>;
         using S = typename X::shape_type;
-        static_assert(has_weight_matrix<layer, S>,
-                      "castnet: weight_norm takes dense, depthwise_conv2d, conv1d, conv2d, conv3d "
-                      "or their transposed ones; see has_weight_matrix<layer, input shape>");
+        static_assert(
+            has_weight_matrix<layer, S>,
+            "castnet: weight_norm takes dense, depthwise_conv2d, conv1d, conv2d, conv3d "
+            "or their transposed ones, and separable_conv2d<4, 3> is depthwise_conv2d<3> and "
+            "conv2d<4, 1>; see has_weight_matrix<layer, input shape>");
         return detail::with_scaled_product<Layer>(x, []<class Y, class W>(Y y, W weight) {
             using rows = shape<W::shape_type::extent[0]>;
             auto const lengths =

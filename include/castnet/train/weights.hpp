@@ -170,9 +170,14 @@ void load(model<Net, Where, Batch>& m, std::span<unsigned char const> file) {
     detail::set_parameters_and_description(m, io::safetensors_file{bytes});
 }
 
-// Only for its message.
-template <std::convertible_to<std::string> File>
-void load(File const&) {
+// Only for their messages.
+template <std::convertible_to<std::string> File, class... Given>
+void save(File const&, Given const&...) {
+    static_assert(detail::never<File>,
+                  "castnet: save(model, file) and save(training, file): the file comes last");
+}
+template <std::convertible_to<std::string> File, class... Given>
+void load(File const&, Given const&...) {
     static_assert(detail::never<File>,
                   "castnet: load(model, file) gives a model the weights of a file; the network is "
                   "the model's type: cn::model<network, cn::policy::cpu, cn::batch<1>> model; "
