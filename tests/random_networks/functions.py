@@ -124,6 +124,10 @@ def of_elements(r, shape, kind):
                kind)
     channels = len(shape) if kind == "rows" else 1
     yield Step("x | cn::softmax", lambda x: torch.softmax(x, channels), shape, kind)
+    axis = r.randrange(len(shape))
+    log = r.choice(["", "log_"])
+    yield Step(f"x | cn::{log}softmax.along<{axis}>", lambda x: getattr(torch, f"{log}softmax")(x, axis + 1), shape,
+               kind)
     axes = r.sample(range(len(shape)), len(shape))
     yield Step(f"cn::permute<{numbers(axes)}>(x)", lambda x: x.permute(0, *(a + 1 for a in axes)),
                tuple(shape[a] for a in axes), kind)

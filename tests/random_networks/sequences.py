@@ -337,6 +337,21 @@ class Computation(nn.Module):
         return at["x"]
 
 
+def embedding(net, width):
+    words = net.sizes.words
+    return Layer((f"cn::embedding<{words}, {width}>", "x"), nn.Embedding(words, width),
+                 lambda f, at: f(at["x"].squeeze(-1).long()), width, True)
+
+
+def rows_of_memory(net, width):
+    """Of the memory, as often as it takes to have one for each word, the rows that the words name."""
+    net.memory_features, times = width, -(-net.sizes.words // net.memory_steps)
+
+    def rows(f, at):
+        return at["memory"].tile(1, times, 1).gather(1, at["x"].long().expand(-1, -1, width))
+    return Layer(("cn::gather_rows", f"cn::tile<{times}, 1>(memory)", "x"), nn.Identity(), rows, width, False)
+
+
 class SequenceNetwork(compare.Network):
     def __init__(self, seed, sizes):
         r = random.Random(seed)
@@ -350,8 +365,8 @@ class SequenceNetwork(compare.Network):
         self.parts, self.residual = [], []
         if self.words:
             width = r.choice(sizes.features)
-            self.add(Layer((f"cn::embedding<{sizes.words}, {width}>", "x"), nn.Embedding(sizes.words, width),
-                           lambda f, at: f(at["x"].squeeze(-1).long()), width, True), False)
+            of_memory = sizes is SMALL and random.Random(seed + 1).random() < 0.3
+            self.add((rows_of_memory if of_memory else embedding)(self, width), False)
         kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [recurrent, of_steps, of_matrices, positions,
                                                                            convolution]
         for _ in range(r.choice(sizes.layers)):

@@ -1,6 +1,6 @@
 // Fits of a random network, for training.py: writes its parameters before and after one, and prints
-// what differs from it in a resumed fit, in one of two replicas, in predictions of one sample, and
-// after parameters have changed.
+// what differs from it in a resumed fit, with a limit of memory, in one of two replicas, in
+// predictions of one sample, and after parameters have changed.
 #include <castnet/castnet.hpp>
 #include <castnet/data.hpp>
 #include <castnet/policy/mirrored.hpp>
@@ -70,13 +70,40 @@ void freeze(auto& training) {
 }
 
 // What a fit makes of a new model, and its losses.
-template <class Model, class Prepare>
-std::vector<double> fit(Model& model, auto const& data, Prepare const& prepare) {
+template <class Model, class Prepare, class After>
+std::vector<double> fit(Model& model, auto const& data, Prepare const& prepare,
+                        After const& after) {
     auto training = compiled(model);
     auto options = fit_options(training);
     freeze(training);
     prepare(training, options);
-    return training.fit(data, options)["loss"];
+    auto const losses = training.fit(data, options)["loss"];
+    after(training);
+    return losses;
+}
+template <class Model, class Prepare>
+std::vector<double> fit(Model& model, auto const& data, Prepare const& prepare) {
+    return fit(model, data, prepare, [](auto&) {});
+}
+
+// Loss and metrics, and the parameters or their averages with which they were computed.
+template <class Training>
+std::vector<double> results(Training& training, dataset const& data) {
+    std::vector<double> all = parameters(training.model());
+    auto const add = [&] {
+        auto const scores = training.evaluate(data);
+        auto const more = metrics(scores);
+        all.push_back(scores.loss());
+        all.insert(all.end(), more.begin(), more.end());
+    };
+    add();
+    if constexpr (averages) {
+        cn::averaged_weights const now{training};
+        auto const weights = parameters(training.model());
+        all.insert(all.end(), weights.begin(), weights.end());
+        add();
+    }
+    return all;
 }
 
 template <class Model>
@@ -105,16 +132,29 @@ void check_resumed(dataset const& all) {
     expect(others == losses, "a resumed fit has other losses");
 }
 
+// A limit that holds changes nothing.
+void check_limited(std::vector<double> const& one, dataset const& data) {
+    cn::model<network, cn::policy::memory_limit<policy, 1 << 30>, cn::batch<capacity>> limited{
+        cn::seed{1}};
+    fit(
+        limited, data, [](auto&, auto&) {},
+        [&](auto& training) {
+            expect(results(training, data) == one, "a limit of memory changes results");
+        });
+}
+
 // Replicas with the samples of one; sums over samples have another order.
-void check_replicas(network_model const& one, dataset const& data) {
+void check_replicas(std::vector<double> const& one, dataset const& data) {
     replicas_model several{cn::seed{1}};
-    fit(several, data, [](auto&, auto&) {});
-    auto const a = parameters(one), b = parameters(several);
+    std::vector<double> of_all;
+    fit(
+        several, data, [](auto&, auto&) {},
+        [&](auto& training) { of_all = results(training, data); });
     double most = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-        most = std::fmax(most, std::fabs(a[i] - b[i]) / (1 + std::fabs(a[i])));
+    for (size_t i = 0; i < one.size(); ++i) {
+        most = std::fmax(most, std::fabs(one[i] - of_all[i]) / (1 + std::fabs(one[i])));
     }
-    expect(most < 1e-6, "replicas have other parameters than one model");
+    expect(most < 1e-6, "replicas have other parameters, averages or scores than one model");
 }
 
 // (In tiny networks the sums of a sample alone have another order.)
@@ -201,7 +241,9 @@ int main() {
     check_averages(training, model, data);
     check_resumed<network_model>(data);
     check_resumed<replicas_model>(data);
-    check_replicas(model, data);
+    auto const whole = ::results(training, data);
+    check_limited(whole, data);
+    check_replicas(whole, data);
     check_predictions(model, data);
     check_changes(training, model, data);
 }

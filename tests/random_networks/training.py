@@ -408,8 +408,17 @@ class Fit(compare.Network):
         one_label = head.loss.target is labels and len(head.shape) == 1
         if len(self.heads) == 1 and (one_label or head.loss is CLASS_WEIGHTED) and r.random() < 0.7:
             self.class_weight = torch.tensor(r.choices([1, 0.5, 3], k=head.channels)).double()
+        self.kept = 0
+        self.choose_kept(random.Random(seed + 2))
         self.choose_optimizer(r)
         self.pipeline = r.choice(PIPELINES + (OF_IMAGES if len(self.input) == 3 else []))
+
+    def choose_kept(self, r):
+        """How many of the first layers are frozen in the network."""
+        count = min(len(self.layers), len(self.torch)) - len(self.heads) - bool(self.noise)
+        if count > 0 and r.random() < 0.25 and not any("shared" in layer for layer in self.layers):
+            self.kept = r.randint(1, count)
+            self.torch[:self.kept].requires_grad_(False)
 
     def choose_optimizer(self, r):
         # (What a normalisation leaves of the gradient of a bias before it is rounding, which Adam and others enlarge.)
@@ -429,7 +438,8 @@ class Fit(compare.Network):
             text = f"cn::ema({text}, 0.75)"
         if self.accumulated > 1:
             text = f"cn::accumulate<{self.accumulated}>({text})"
-        others = [name for name, _ in self.torch[:-1].named_parameters() if name.endswith(".weight")]
+        others = [name for name, p in self.torch[:-1].named_parameters()
+                  if name.endswith(".weight") and p.requires_grad]
         self.groups = bool(others) and r.random() < 0.25
         if self.groups:
             last = f"{len(self.torch) - 1 + sum(map(more_positions, self.layers))}.*"
@@ -439,7 +449,7 @@ class Fit(compare.Network):
             self.groups = [(last, 0.5, 1), ("*.weight", 1, 0)]
         self.optimizer_text = text
         self.schedule = r.choice([None, None, *SCHEDULES])
-        kinds = {f"*.{name.split('.')[-1]}" for name, _ in self.torch.named_parameters()}
+        kinds = {f"*.{name.split('.')[-1]}" for name, p in self.torch.named_parameters() if p.requires_grad}
         self.frozen = r.choice(sorted(kinds)) if len(kinds) > 1 and r.random() < 0.25 else ""
         replicas = next((n for n in (2, 3) if self.capacity % n == 0), 1)
         strategy = r.choice(STRATEGIES[:2] if whole or self.lazy or self.clip == "clip_each_norm" else STRATEGIES)
@@ -448,13 +458,18 @@ class Fit(compare.Network):
     def __str__(self):
         weights = [name for name in ("weights", "class_weight") if getattr(self, name) is not None]
         return (f"{self.words or ''}{self.input} -> {[head.shape for head in self.heads]}, {self.samples} samples by "
-                f"{self.capacity}: {', '.join(self.layers)}; " +
+                f"{self.capacity}: {self.chain()}; " +
                 ", ".join([self.loss(), self.optimizer_text, *(self.schedule or [])[:1], *weights,
                            *([f"without {self.frozen}"] if self.frozen else []), self.pipeline, self.replicas[1]]))
 
     def loss(self):
         texts = [head.text for head in self.heads]
         return f"cn::losses<{texts[0]}, cn::loss_weight<0.5, {texts[1]}>>" if texts[1:] else texts[0]
+
+    def chain(self):
+        """The layers, of which the first ones may be frozen."""
+        kept = [f"frozen<{', '.join(self.layers[:self.kept])}>"] if self.kept else []
+        return ", ".join([*kept, *self.layers[self.kept:]])
 
     def source(self, number, device):
         schedule = f"    options.schedule = {self.schedule[0].format(self.rate)};\n" if self.schedule else ""
@@ -488,7 +503,7 @@ class Fit(compare.Network):
                 f"    options.epochs = {self.epochs};\n    options.shuffle = false;\n"
                 f"    options.verbose = cn::verbosity::silent;\n{schedule}{classes}    return options;\n}}\n"
                 f"{self.definitions}namespace castnet {{\n"
-                f"using random_network = sequential<input{ids}<{inputs}>, {', '.join(self.layers)}>;\n"
+                f"using random_network = sequential<input{ids}<{inputs}>, {self.chain()}>;\n"
                 f"}}\nusing network = cn::random_network;\n")
 
     def write(self, folder, number, device):
@@ -555,11 +570,12 @@ class Fit(compare.Network):
     def fit(self, names):
         """The mean losses of the epochs, and the averages of the parameters; names are castnet's."""
         trained = {name: p for name, p in self.torch.named_parameters()
-                   if not fnmatch.fnmatchcase(names[name], self.frozen)}
+                   if p.requires_grad and not fnmatch.fnmatchcase(names[name], self.frozen)}
         optimizer, factors = self.optimizer_of(trained, names)
         table = trained.get("0.weight") if self.words and self.lazy else None
         averages, means, step = {}, [], 0
         self.torch.train()
+        self.torch[:self.kept].eval()
         for _ in range(self.epochs):
             sums = torch.zeros(2, dtype=torch.double)
             for batch in range(self.steps):
