@@ -151,6 +151,33 @@ TEST_CASE("averages of the weights follow them") {
     averages<of_shards>();
 }
 
+TEST_CASE("nothing trains on from averages, and no checkpoint has them for weights") {
+    file const f;
+    one model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const data = samples();
+    training.step(data, {0, 1, 2, 3});
+    cn::save(training, f.name);
+    auto const own = check::everything(model);
+    {
+        cn::averaged_weights const now{training};
+        auto const averages = check::everything(model);
+        char const* const why = "the model has the averages of its weights, as long as an "
+                                "averaged_weights exists; end its block before";
+        CHECK_THROWS_WITH_AS(training.step(data, {0, 1, 2, 3}), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(training.fit(data, {.verbose = cn::verbosity::silent}),
+                             doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::save(training, f.name), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::load(training, f.name), doctest::Contains(why), cn::error);
+        CHECK(check::everything(model) == averages);
+    }
+    CHECK(check::everything(model) == own);
+    CHECK(training.steps() == 1);
+    cn::load(training, f.name);
+    CHECK(check::everything(model) == own);
+    training.step(data, {0, 1, 2, 3});
+}
+
 TEST_CASE("the average of a parameter that is frozen from the beginning is the parameter") {
     averages_of_frozen<one>();
     averages_of_frozen<by_two>();

@@ -488,6 +488,7 @@ private:
             refuse_rate(rate);
         }
         if constexpr (requires { typename Optimizer::averaged_optimizer; }) {
+            this->refuse_averages("step");
             if (steps_ == 0 && !frozen_.empty()) {
                 begin_averages_of_frozen();
             }
