@@ -44,7 +44,8 @@ enum class mistake : std::uint8_t {
     updated_twice,
     statistic_of_another_block,
     mean_of_no_batch,
-    too_many_runs
+    too_many_runs,
+    penalty_of_shared
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -196,6 +197,11 @@ struct network_has_no_mistake {
         Found != mistake::shared_with_other_shape,
         "castnet: shared<name, layer> is used where its layer needs parameters of another shape; "
         "apply it to inputs of one shape, or name the other layer differently");
+    static_assert(
+        Found != mistake::penalty_of_shared,
+        "castnet: shared<name, layer> is used with a penalty, l1(...) or l2(...), which its layer "
+        "did not have where it was used first: name one layer, shared<\"encoder\", "
+        "dense<16>.l2(1e-4)>, and use that everywhere");
 };
 
 } // namespace castnet

@@ -131,6 +131,8 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                     g.report(mistake::shared_with_other_shape);
                     break;
                 }
+                g.expect(options.cost == penalty{} || options.cost == g.parameters[i].cost,
+                         mistake::penalty_of_shared);
                 g.path.next = i + 1;
                 return {&g, detail::node_of_known(g, g.parameters[i], options.trainable)};
             }
