@@ -2,6 +2,9 @@
 #include <castnet/data.hpp>
 
 #include <doctest/doctest.h>
+#include <numeric>
+#include <span>
+#include <vector>
 
 using namespace castnet;
 using namespace castnet::data;
@@ -142,6 +145,24 @@ TEST_CASE("mixtures depend on seed, epoch and sample alone") {
     for (unsigned const workers : {1U, 2U, 5U}) {
         CHECK(trained(prefetch(both(), {.workers = workers})) == expected);
     }
+
+    // The steps of fit(), as a loop of one's own.
+    auto const by_steps = [](auto const& set) {
+        model<net, policy::cpu, batch<8>> m{seed{4}};
+        auto training = compile(m, categorical_cross_entropy, adam{});
+        std::vector<size_t> order(set.size());
+        for (std::uint64_t number = 0; number < 3; ++number) {
+            std::iota(order.begin(), order.end(), size_t{0});
+            shuffle(order, 4, number);
+            epoch_scope const now{set, {.seed = 4, .number = number, .order = order, .rows = 8}};
+            for (size_t begin = 0; begin < order.size(); begin += 8) {
+                training.step(set, std::span{order}.subspan(begin, 8));
+            }
+        }
+        return m.get("1.weight");
+    };
+    CHECK(by_steps(both()) == expected);
+    CHECK(by_steps(prefetch(both(), {.workers = 2})) == expected);
 }
 
 TEST_CASE("shares of the smallest and largest alpha are 0 or 1, or a half") {

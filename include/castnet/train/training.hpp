@@ -177,6 +177,7 @@ public:
     // One update from these samples of the data, at most step_capacity(); returns loss and metrics
     // before the update. The learning rate, finite and not negative, is the optimizer's own if none
     // is given. Samples of weight 0 are as if they were not there; where all are, nothing changes.
+    // Data that change with the epoch do so where a data::epoch_scope is around the steps of each.
     // Throws castnet::error within fit(), and if the processes of a policy with several do not give
     // the same.
     template <data::Dataset<T> Data>
