@@ -33,9 +33,9 @@ struct operation_kinds {
         op of[array_size(count)]{};
     };
     static constexpr table copy() {
-        table all;
-        copy_list(all.of, find_operation_kinds(Plan));
-        return all;
+        table found;
+        copy_list(found.of, find_operation_kinds(Plan));
+        return found;
     }
     static constexpr table all = copy();
 };
