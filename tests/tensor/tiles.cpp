@@ -156,3 +156,71 @@ TEST_CASE("expressions own their temporaries in tiles, too") {
         tensor<float, shape<130, 1>>::full(1) * tensor<float, shape<9>>::full(2);
     CHECK(array_equal(y, transpose(turned) + 2));
 }
+
+TEST_CASE("axes that lie as one have the elements of each") {
+    auto const x = numbers<float, 4, 6, 5, 7>();
+    auto const by_place = numbers<float, 4, 1, 5, 7>();
+    auto const by_channel = numbers<float, 6, 1, 1>();
+    auto const by_sample = numbers<float, 4, 1, 1, 1>();
+    auto const row = numbers<float, 7>();
+    auto const last_first = numbers<float, 4, 5, 7, 6>();
+    auto const one = tensor<float, shape<1, 5, 7>>::full(3);
+    tensor<float, shape<4, 6, 5, 7>> const places = x - by_place;
+    tensor<float, shape<4, 6, 5, 7>> const channels = (x + by_channel) * by_sample - one;
+    tensor<float, shape<4, 6, 5, 7>> const rows = x * row + by_sample;
+    tensor<float, shape<4, 6, 5, 7>> const turned =
+        transpose<0, 3, 1, 2>(last_first) + broadcast_to<6, 5, 7>(by_channel);
+    tensor<float, shape<4, 1, 5, 7>> const narrow = slice<1, 2, 3>(x) + by_sample;
+    tensor<float, shape<6, 6, 5, 7>> framed;
+    slice<0, 1, 5>(framed) = x - by_place;
+    tensor<float, shape<4, 6, 5, 9>> gaps;
+    slice<3, 1, 8>(gaps) = x - by_place;
+    bool same = true;
+    for (size_t a = 0; a < 4; ++a) {
+        for (size_t b = 0; b < 6; ++b) {
+            for (size_t c = 0; c < 5; ++c) {
+                for (size_t d = 0; d < 7; ++d) {
+                    float const number = x(a, b, c, d), centred = number - by_place(a, 0, c, d);
+                    same = same && places(a, b, c, d) == centred &&
+                           framed(a + 1, b, c, d) == centred && gaps(a, b, c, d + 1) == centred &&
+                           channels(a, b, c, d) ==
+                               (number + by_channel(b, 0, 0)) * by_sample(a, 0, 0, 0) - 3 &&
+                           rows(a, b, c, d) == number * row(d) + by_sample(a, 0, 0, 0) &&
+                           turned(a, b, c, d) == last_first(a, c, d, b) + by_channel(b, 0, 0) &&
+                           narrow(a, 0, c, d) == x(a, 2, c, d) + by_sample(a, 0, 0, 0);
+                }
+            }
+        }
+    }
+    CHECK(same);
+    CHECK(sum(framed) == sum(places));
+    CHECK(sum(gaps) == sum(places));
+
+    CHECK(array_equal(sum<1>(x - by_place), sum<1>(places)));
+    CHECK(array_equal(sum<2, 3>(x - by_place), sum<2, 3>(places)));
+    CHECK(array_equal(max<0, 1>(x - by_place, keepdims), max<0, 1>(places, keepdims)));
+    CHECK(array_equal(argmax<2, 3>(x - by_place), argmax<2, 3>(places)));
+    CHECK(array_equal(argmin<0, 3>(x - by_place), argmin<0, 3>(places)));
+    CHECK(array_equal(max<1>(slice<1, 2, 3>(x) + by_sample), reshape<4, 5, 7>(narrow)));
+    CHECK(sum(x - by_place) == sum(places));
+}
+
+TEST_CASE("costly operands that are repeated are computed with the same results") {
+    auto const x = numbers<float, 40, 23>();
+    auto const row = numbers<float, 23>();
+    auto const column = numbers<float, 40, 1>();
+    tensor<float, shape<23>> const deviation = castnet::sqrt(row + 1);
+    tensor<float, shape<40, 1>> const power = castnet::exp(column * -0.1);
+    tensor<float, shape<40, 23>> const y =
+        (x - row) / castnet::sqrt(row + 1) + castnet::exp(column * -0.1);
+    tensor<float, shape<40, 23>> const expected = (x - row) / deviation + power;
+    CHECK(array_equal(y, expected));
+    CHECK(array_equal(sum<1>((x - row) / castnet::sqrt(row + 1)),
+                      sum<1>(evaluate((x - row) / deviation))));
+    tensor<float, shape<40, 23>> own = x;
+    own = own * castnet::sqrt(own[3]); // which it overwrites
+    CHECK(array_equal(own, x * castnet::sqrt(x[3])));
+    tensor<float, shape<40, 23>> const of_temporaries =
+        tensor<float, shape<40, 23>>::full(2) * castnet::sqrt(tensor<float, shape<23>>(row * row));
+    CHECK(array_equal(of_temporaries, 2 * broadcast_to<40, 23>(row)));
+}

@@ -126,6 +126,12 @@ public:
     std::tuple<X...> const& operands() const { return operands_; }
     std::tuple<X...>& operands() { return operands_; }
 
+    // The same function of others
+    template <class... Operand>
+    static auto of(Operand const&... x) {
+        return elementwise_expression<F, T, S, Operand...>{function<F>{}, x...};
+    }
+
     // Of elements of the operands
     template <class... Element>
     CASTNET_ALWAYS_INLINE static T value(Element... x) {

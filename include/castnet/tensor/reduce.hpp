@@ -14,7 +14,9 @@
 
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/memory_order.hpp>
+#include <castnet/tensor/detail/merged_axes.hpp>
 #include <castnet/tensor/detail/reduce_in_loops.hpp>
+#include <castnet/tensor/detail/repeated_operands.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -54,6 +56,22 @@ constexpr bool is_reduced_as_numbers() {
                           typename Reduction<std::int8_t, 1>::result>;
 }
 
+// The same with neighbouring axes as one, where they lie so.
+template <template <class, size_t> class Reduction, class X, size_t... Axes>
+auto reduce_merged(X const& x, std::index_sequence<Axes...> axes) {
+    using S = typename X::shape_type;
+    using merged_type = merged_axes<S, X, Axes...>;
+    if constexpr (!X::is_flat && merges_axes<merged_type, S> &&
+                  merged<merged_type>.count_of_reduced() > 0) {
+        auto result = reduce_in_loops<Reduction>(with_merged_axes<merged_type, S>(x),
+                                                 reduced_of<merged_type>());
+        using kept = decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}));
+        return std::move(result).template as<kept>();
+    } else {
+        return reduce_in_loops<Reduction>(x, axes);
+    }
+}
+
 // The same on any device.
 template <template <class, size_t> class Reduction, class X, size_t... Axes>
 auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
@@ -80,7 +98,8 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
             return evaluate(turned);
         }
     } else {
-        return reduce_in_loops<Reduction>(x, axes);
+        return with_repeated_computed<X::size()>(
+            x, [&](auto const& computed) { return reduce_merged<Reduction>(computed, axes); });
     }
 }
 

@@ -13,6 +13,7 @@
 #include <castnet/cpu/vector.hpp>
 #include <castnet/expr/trigonometry.hpp>
 
+#include <bit>
 #include <cstddef>
 
 namespace castnet::detail {
@@ -22,21 +23,33 @@ namespace castnet::detail {
 template <fn F>
 struct block_function;
 
-// f of the numbers in x, vector by vector, and then one by one. (nvcc refuses vectors in functions
-// that are for devices, too.)
-template <size_t Count, class T, class F>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void replace_by(T* x, F const& f) {
-    size_t i = 0;
-#ifndef __CUDACC__
-    constexpr size_t width = cpu::simd<T>::width;
-    for (; i != Count - Count % width; i += width) {
-        auto& lanes = *reinterpret_cast<cpu::vec<T>*>(x + i);
+// f of the numbers in x, in vectors of Width and, at the end, in shorter ones. (nvcc refuses
+// vectors in functions that are for devices, too.)
+template <size_t Count, size_t Width, class T, class F>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void replace_in_vectors(T* x, F const& f) {
+    using vector = typename cpu::vector_of<T, static_cast<int>(Width)>::type;
+    constexpr size_t rest = Count % Width;
+    for (size_t i = 0; i != Count - rest; i += Width) {
+        auto& lanes = *reinterpret_cast<vector*>(x + i);
         lanes = f(lanes);
     }
-#endif
-    for (; i != Count; ++i) {
+    if constexpr (rest * sizeof(T) >= 16) {
+        replace_in_vectors<rest, std::bit_floor(rest)>(x + Count - rest, f);
+    } else {
+        for (size_t i = Count - rest; i != Count; ++i) {
+            x[i] = f(x[i]);
+        }
+    }
+}
+template <size_t Count, class T, class F>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void replace_by(T* x, F const& f) {
+#ifdef __CUDACC__
+    for (size_t i = 0; i != Count; ++i) {
         x[i] = f(x[i]);
     }
+#else
+    replace_in_vectors<Count, cpu::simd<T>::width>(x, f);
+#endif
 }
 
 template <>

@@ -5,7 +5,9 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/blocks.hpp>
 #include <castnet/tensor/detail/loop.hpp>
+#include <castnet/tensor/detail/merged_axes.hpp>
 #include <castnet/tensor/detail/operand.hpp>
+#include <castnet/tensor/detail/repeated_operands.hpp>
 #include <castnet/tensor/detail/tile.hpp>
 #include <castnet/tensor/device.hpp>
 #include <castnet/tensor/view.hpp>
@@ -103,15 +105,33 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
     }
 }
 
+// The same with neighbouring axes as one, where they lie so.
+template <class T, class S, class Strides, class X>
+CASTNET_ALWAYS_INLINE void write_merged(tensor_view<T, S, Strides> to, X const& x) {
+    using target = tensor_view<T, S, Strides>;
+    if constexpr (S::rank < 2 || writes_at_once<target> ||
+                  (target::is_flat && is_flat_over<X, S>())) {
+        write(to, x);
+    } else {
+        using axes = merged_axes<S, std::tuple<target, X>>;
+        if constexpr (merges_axes<axes, S>) {
+            write(with_merged_axes<axes, S>(to), with_merged_axes<axes, S>(x));
+        } else {
+            write(to, x);
+        }
+    }
+}
+
 // The same on any device, whose kernels write what does not lie on the host.
 template <class T, class S, class Strides, class Device, class X>
 CASTNET_ALWAYS_INLINE void write_on(tensor_view<T, S, Strides, Device> to, X const& x) {
     if constexpr (!is_host<Device>) {
         Device::write(to, x);
     } else if constexpr (requires { x.view(); }) {
-        write(to, x.view()); // where compilers see that writing bytes does not move its elements
+        write_merged(to, x.view()); // with which compilers see that writing does not move elements
     } else {
-        write(to, x);
+        with_repeated_computed<S::count>(x, [&](auto const& computed) __attribute__((
+                                                always_inline)) { write_merged(to, computed); });
     }
 }
 
