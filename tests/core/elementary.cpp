@@ -46,6 +46,7 @@ CASTNET_TEST_FUNCTION(log2, 2)
 CASTNET_TEST_FUNCTION(log10, 2)
 CASTNET_TEST_FUNCTION(tanh, 3)
 CASTNET_TEST_FUNCTION(erf, 3)
+CASTNET_TEST_FUNCTION(erfc, 5)
 CASTNET_TEST_FUNCTION(sin, 2.5)
 CASTNET_TEST_FUNCTION(cos, 2.5)
 CASTNET_TEST_FUNCTION(atan, 3)
@@ -180,6 +181,7 @@ void check_all(std::vector<T> const& x) {
     check<log10_function, Exact>(x);
     check<tanh_function, Exact>(x);
     check<erf_function, Exact>(x);
+    check<erfc_function, Exact>(x);
     check<sin_function, Exact>(x);
     check<cos_function, Exact>(x);
     check<atan_function, Exact>(x);

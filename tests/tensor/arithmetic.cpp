@@ -250,6 +250,7 @@ TEST_CASE_TEMPLATE("functions of blocks agree with those of numbers", T, float, 
         CHECK(is_of_each(x, [](auto const& t) { return castnet::acos(t); }));
         CHECK(is_of_each(x, [](auto const& t) { return castnet::asinh(t); }));
         CHECK(is_of_each(x, [](auto const& t) { return castnet::acosh(t); }));
+        CHECK(is_of_each(x, [](auto const& t) { return castnet::erfinv(t); }));
         for (T const divisor : {T(2), T(-0.37), T(1e30), limits::infinity(), T(0)}) {
             CHECK(is_of_each(x, [&](auto const& t) { return castnet::fmod(t, divisor); }));
             CHECK(is_of_each(x, [&](auto const& t) { return castnet::remainder(t, divisor); }));

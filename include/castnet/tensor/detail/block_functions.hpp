@@ -4,6 +4,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/arctangent.hpp>
+#include <castnet/core/error_function.hpp>
 #include <castnet/core/hyperbolic.hpp>
 #include <castnet/core/hypotenuse.hpp>
 #include <castnet/core/power.hpp>
@@ -176,6 +177,18 @@ struct block_function<fn::acosh> {
             [](T one) __attribute__((always_inline)) { return elementary::square_minus_one(one); },
             [](T one, T root)
                 __attribute__((always_inline)) { return elementary::acosh_with_root(one, root); });
+    }
+};
+
+template <>
+struct block_function<fn::erfinv> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x) {
+        take_with_root<Count>(
+            x,
+            [](T one) __attribute__((always_inline)) { return elementary::erfinv_argument(one); },
+            [](T one, T root)
+                __attribute__((always_inline)) { return elementary::erfinv_with_root(one, root); });
     }
 };
 
