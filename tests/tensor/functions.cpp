@@ -579,6 +579,22 @@ TEST_CASE("many short rows are sorted") {
     check_sorted_rows<std::int64_t, 9, 64>();
 }
 
+TEST_CASE_TEMPLATE("the places of many short rows are in order, those of equal numbers, too", T,
+                   float, double, std::int64_t, std::int16_t) {
+    using rows = tensor<T, shape<19, 60>>; // rows that fill vectors, and rows that are left
+    rows const x = rows{castnet::remainder(tensor<int, shape<19, 60>>::arange() * 7919, 17) - 8};
+    auto const places = argsort(x);
+    CHECK(array_equal(take_along_axis<1>(x, places), castnet::sort(x)));
+    bool stable = true;
+    for (size_t row = 0; row < 19; ++row) {
+        for (size_t i = 1; i < 60; ++i) {
+            size_t const before = places(row, i - 1), after = places(row, i);
+            stable = stable && (x(row, before) != x(row, after) || before < after);
+        }
+    }
+    CHECK(stable);
+}
+
 TEST_CASE_TEMPLATE("histograms of many numbers count as those of few do", T, float, double,
                    std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t,
                    std::int64_t) {
@@ -771,4 +787,23 @@ TEST_CASE_TEMPLATE("bytes are counted as other numbers are", T, std::uint8_t, st
     for (size_t i = 0; i != values.size(); ++i) {
         CHECK(int{values[i]} == expected[i]);
     }
+}
+
+TEST_CASE_TEMPLATE("few of many numbers are found in order", T, float, double, int) {
+    using rows = tensor<T, shape<4, 700>>;
+    rows x = rows{castnet::remainder(rows::arange() * 7919, T(211))}; // each number several times
+    if constexpr (std::is_floating_point_v<T>) {
+        x(1, 400) = x(1, 600) = std::numeric_limits<T>::quiet_NaN();
+        x(1, 5) = -std::numeric_limits<T>::infinity();
+        x[3] = std::numeric_limits<T>::quiet_NaN();
+    }
+    x[2] = tensor<T, shape<700>>::arange();
+    auto const [values, places] = largest<10>(x);
+    auto const [all, every] = largest<700>(x);
+    CHECK(array_equal(places, slice<1, 0, 10>(every)));
+    CHECK(array_equal(isnan(values), isnan(slice<1, 0, 10>(all))));
+    CHECK(array_equal(where(isnan(values), 0, values),
+                      take_along_axis<1>(where(isnan(x), 0, x), places)));
+    CHECK(places(2, 0) == 699);
+    CHECK(largest<1>(x).indices(2, 0) == 699);
 }

@@ -188,10 +188,57 @@ Key key_at(Key* keys, std::uint32_t count, std::uint32_t place) {
 template <class Keys>
 inline constexpr size_t least_by_digits = 12 * (Keys::bits / 8);
 
-// Sorts rows of Length keys, key i of each in keys[i], by Batcher's merge exchange (Knuth, The Art
-// of Computer Programming 3, algorithm 5.2.2M): which keys it compares does not depend on them.
-template <size_t Length, class Vector>
-CASTNET_WIDE_VECTORS void sort_side_by_side(Vector* keys) {
+// Items of several rows side by side, each row in a lane.
+template <class Item>
+struct item_lanes {
+    typedef Item vector __attribute__((vector_size(cpu::vector_bytes), may_alias));
+    static constexpr size_t count = sizeof(vector) / sizeof(Item);
+    vector items;
+
+    void set(size_t lane, Item item) { // clang sets lanes of vectors one by one slowly
+        reinterpret_cast<Item*>(&items)[lane] = item;
+    }
+    Item get(size_t lane) const { return reinterpret_cast<Item const*>(&items)[lane]; }
+
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS static void put_in_order(item_lanes& first,
+                                                                         item_lanes& second) {
+        vector const a = first.items, b = second.items;
+        first.items = b < a ? b : a;
+        second.items = b < a ? a : b;
+    }
+};
+template <class T>
+struct item_lanes<long_placed_key<T>> {
+    using keys = item_lanes<std::uint64_t>;
+    using vector = typename keys::vector;
+    static constexpr size_t count = keys::count;
+    keys key, place;
+
+    void set(size_t lane, long_placed_key<T> item) {
+        key.set(lane, item.key);
+        place.set(lane, item.place);
+    }
+    long_placed_key<T> get(size_t lane) const {
+        return {key.get(lane), static_cast<std::uint32_t>(place.get(lane))};
+    }
+
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS static void put_in_order(item_lanes& first,
+                                                                         item_lanes& second) {
+        vector const a = first.key.items, b = second.key.items;
+        vector const at = first.place.items, bt = second.place.items;
+        auto const exchange = (b < a) | ((b == a) & (bt < at));
+        first.key.items = exchange ? b : a;
+        second.key.items = exchange ? a : b;
+        first.place.items = exchange ? bt : at;
+        second.place.items = exchange ? at : bt;
+    }
+};
+
+// Sorts rows of Length items, item i of each in items[i], by Batcher's merge exchange (Knuth, The
+// Art of Computer Programming 3, algorithm 5.2.2M): which items it compares does not depend on
+// them.
+template <size_t Length, class Lanes>
+CASTNET_WIDE_VECTORS void sort_side_by_side(Lanes* items) {
     constexpr size_t half = std::bit_ceil(Length) / 2;
     for (size_t p = half; p > 0; p /= 2) {
         size_t offset = 0, distance = p;
@@ -199,9 +246,7 @@ CASTNET_WIDE_VECTORS void sort_side_by_side(Vector* keys) {
             for (size_t first = offset; first + distance < Length; first += 2 * p) {
                 size_t const end = std::min(first + p, Length - distance);
                 for (size_t i = first; i != end; ++i) {
-                    Vector const a = keys[i], b = keys[i + distance];
-                    keys[i] = b < a ? b : a;
-                    keys[i + distance] = b < a ? a : b;
+                    Lanes::put_in_order(items[i], items[i + distance]);
                 }
             }
             if (q == p) {
@@ -213,13 +258,14 @@ CASTNET_WIDE_VECTORS void sort_side_by_side(Vector* keys) {
     }
 }
 
-// The most items in a row for which this takes less time than digits, which are fewer where items
-// have places, too; none where processors do not compare such items in vectors.
+// The most items in a row for which this takes less time than digits: fewer where items have
+// places, too, and few digits; none where processors do not compare such items in vectors.
 template <class Item, class Keys = whole_key<Item>>
 inline constexpr size_t most_side_by_side =
-    sizeof(Item) == sizeof(double) && !elementary::Vectorized<double> ? 0
-    : Keys::bits == 8 * sizeof(Item)                                  ? 256
-                                     : (Keys::bits > 8 ? 2 : 1) * cpu::vector_bytes;
+    sizeof(Item) >= sizeof(double) && !elementary::Vectorized<double> ? 0
+    : Keys::bits == 8 * sizeof(Item)
+        ? 256
+        : std::min(size_t{256}, Keys::bits / 8 * size_t{cpu::vector_bytes});
 
 // Sorts rows of Length items: read(row, i) gives that of element i in the row that begins there,
 // write(row, i, item) takes it back.
@@ -227,22 +273,20 @@ template <size_t Length, class Item, class Keys, class Read, class Write>
 void sort_rows(size_t rows, Read const& read, Write const& write) {
     static_assert(Length <= std::numeric_limits<std::uint32_t>::max());
     size_t begin = 0;
-    if constexpr (std::is_unsigned_v<Item> && Length > 1 &&
-                  Length <= most_side_by_side<Item, Keys>) {
-        typedef Item vector __attribute__((vector_size(cpu::vector_bytes), may_alias));
-        constexpr size_t lanes = sizeof(vector) / sizeof(Item);
-        vector keys[Length];
-        Item* const items = reinterpret_cast<Item*>(keys); // clang sets lanes one by one slowly
+    if constexpr (Length > 1 && Length <= most_side_by_side<Item, Keys>) {
+        using lanes_type = item_lanes<Item>;
+        constexpr size_t lanes = lanes_type::count;
+        lanes_type items[Length];
         for (; begin + lanes * Length <= rows * Length; begin += lanes * Length) {
             for (size_t lane = 0; lane != lanes; ++lane) {
                 for (size_t i = 0; i != Length; ++i) {
-                    items[i * lanes + lane] = read(begin + lane * Length, i);
+                    items[i].set(lane, read(begin + lane * Length, i));
                 }
             }
-            sort_side_by_side<Length>(keys);
+            sort_side_by_side<Length>(items);
             for (size_t lane = 0; lane != lanes; ++lane) {
                 for (size_t i = 0; i != Length; ++i) {
-                    write(begin + lane * Length, i, items[i * lanes + lane]);
+                    write(begin + lane * Length, i, items[i].get(lane));
                 }
             }
         }
