@@ -75,39 +75,56 @@ struct bin_counts {
     }
 };
 
-// Adds integers of a small range, each of whose values is counted.
-template <class T, size_t Bins>
-void add_by_value(T const* values, size_t count, bin_counts<Bins> const& bins) {
-    std::array<size_t, few_values> of_value{};
-    auto const least = static_cast<T>(std::ceil(std::max(bins.low, lowest_of<T>)));
-    for (size_t i = 0; i != count; ++i) {
-        size_t const place = static_cast<size_t>(values[i]) - static_cast<size_t>(least);
-        if (place < few_values) {
-            ++of_value[place];
-        }
-    }
-    for (size_t place = 0; place != few_values; ++place) {
-        if (of_value[place] > 0) {
-            bins.add(bins.of(static_cast<T>(static_cast<size_t>(least) + place)), of_value[place]);
-        }
-    }
-}
-
-// Adds numbers, whose bins are found in vectors.
-template <class T, size_t Bins>
-void add_in_vectors(T const* values, size_t count, bin_counts<Bins> const& bins) {
+// Calls use(i, bin) for numbers value(i), whose bins are found in vectors.
+template <size_t Bins, class Value, class Use>
+CASTNET_ALWAYS_INLINE void for_each_bin(size_t count, bin_counts<Bins> const& bins,
+                                        Value const& value, Use const& use) {
     constexpr size_t most = 256; // at a time
     int found[most];
     for (size_t first = 0; first < count; first += most) {
         size_t const n = std::min(most, count - first);
         CASTNET_IVDEP
         for (size_t i = 0; i < n; ++i) {
-            found[i] = bins.of(values[first + i]);
+            found[i] = bins.of(value(first + i));
         }
         for (size_t i = 0; i != n; ++i) {
-            bins.add(found[i], 1);
+            use(first + i, found[i]);
         }
     }
+}
+
+// Adds integers of a small range, each of whose values is counted. (Neighbours have counts of their
+// own, so that of equal ones none waits for the one before.)
+template <class T, size_t Bins>
+void add_by_value(T const* values, size_t count, bin_counts<Bins> const& bins) {
+    std::array<size_t, few_values> counts[2] = {};
+    auto const least = static_cast<T>(std::ceil(std::max(bins.low, lowest_of<T>)));
+    auto const add = [=](T value, auto& of_value) __attribute__((always_inline)) {
+        size_t const place = static_cast<size_t>(value) - static_cast<size_t>(least);
+        if (place < few_values) {
+            ++of_value[place];
+        }
+    };
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        add(values[i], counts[0]);
+        add(values[i + 1], counts[1]);
+    }
+    if (count % 2 != 0) {
+        add(values[count - 1], counts[0]);
+    }
+    double const reach = bins.high - static_cast<double>(least);
+    for_each_bin(
+        reach < 0 ? 0 : static_cast<size_t>(reach) + 1, bins,
+        [=](size_t place) { return static_cast<T>(static_cast<size_t>(least) + place); },
+        [&](size_t place, int bin) { bins.add(bin, counts[0][place] + counts[1][place]); });
+}
+
+// Adds any numbers.
+template <class T, size_t Bins>
+void add_in_vectors(T const* values, size_t count, bin_counts<Bins> const& bins) {
+    for_each_bin(
+        count, bins, [=](size_t i) { return values[i]; },
+        [&](size_t, int bin) { bins.add(bin, 1); });
 }
 
 } // namespace detail
