@@ -50,7 +50,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T erf(T x) {
     return std::erf(x);
 }
 
-// 1 - erf(x), within 4 ulp also where erf(x) is nearly 1: exp(-x^2) p / (1 + 2 x) of x >= 0, where
+// 1 - erf(x), within 5 ulp also where erf(x) is nearly 1: exp(-x^2) p / (1 + 2 x) of x >= 0, where
 // p is a polynomial of (x - c) / (x + c), after W. J. Cody, "Rational Chebyshev approximations for
 // the error function" (1969), and M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of
 // (1 + 2x) exp(x^2) erfc x" (1981).
