@@ -13,6 +13,7 @@
 #pragma once
 
 #include <castnet/cpu/tile.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/cpu/winograd_row.hpp>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t count) {
 // Where a vector of results lies: the last one ends with them, so it may repeat some.
 template <class T>
 constexpr std::ptrdiff_t within(std::ptrdiff_t count, std::ptrdiff_t first) {
+    static_assert(simd<T>::width <= winograd_channels);
     return std::min(first, count - simd<T>::width);
 }
 

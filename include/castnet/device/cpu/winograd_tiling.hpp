@@ -174,10 +174,12 @@ constexpr bool saves_products(std::ptrdiff_t products, std::ptrdiff_t direct) {
 template <class F>
 constexpr bool suits_winograd(window const& w) {
     constexpr int pair = simd<F>::width * numbers_in<F>;
+    bool const has_many_results = w.out_height * w.out_width >= winograd_many_results;
+    int const least = has_many_results ? winograd_channels : 2 * winograd_channels;
     return has_pieces(w.kernel_h, w.stride_h, w.dilation_h) &&
            has_pieces(w.kernel_w, w.stride_w, w.dilation_w) && w.groups == 1 &&
-           w.channels >= winograd_channels && w.filters >= winograd_channels &&
-           w.pad_top < w.kernel_h * w.dilation_h && w.pad_left < w.kernel_w * w.dilation_w &&
+           w.channels >= least && w.filters >= least && w.pad_top < w.kernel_h * w.dilation_h &&
+           w.pad_left < w.kernel_w * w.dilation_w &&
            (numbers_in<F> == 1 ||
             (w.channels % pair == 0 && w.filters % pair == 0 && !is_split(w)));
 }
