@@ -16,7 +16,6 @@
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/border_padding.hpp>
 #include <castnet/nn/channel_shuffle.hpp>
-#include <castnet/nn/class_weighted.hpp>
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
@@ -25,10 +24,8 @@
 #include <castnet/nn/conv_transpose1d.hpp>
 #include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/conv_transpose3d.hpp>
-#include <castnet/nn/ctc.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/depthwise_conv2d.hpp>
-#include <castnet/nn/dice.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/einsum.hpp>
 #include <castnet/nn/embedding.hpp>
@@ -36,9 +33,8 @@
 #include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/layers_as_operands.hpp>
 #include <castnet/nn/layers_of_tensors.hpp>
-#include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/local_response_norm.hpp>
-#include <castnet/nn/margin_losses.hpp>
+#include <castnet/nn/losses.hpp>
 #include <castnet/nn/masking.hpp>
 #include <castnet/nn/mean_iou.hpp>
 #include <castnet/nn/network.hpp>
@@ -56,7 +52,6 @@
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/repeat.hpp>
 #include <castnet/nn/reshape.hpp>
-#include <castnet/nn/similarity_losses.hpp>
 #include <castnet/nn/spectral_norm.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/statistic.hpp>

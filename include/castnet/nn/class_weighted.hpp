@@ -3,7 +3,8 @@
 #pragma once
 
 #include <castnet/graph/scalar.hpp>
-#include <castnet/nn/losses.hpp>
+#include <castnet/nn/class_numbers.hpp>
+#include <castnet/nn/loss.hpp>
 
 #include <algorithm>
 #include <array>

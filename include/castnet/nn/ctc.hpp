@@ -12,7 +12,9 @@
 #include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/along_axis.hpp>
-#include <castnet/nn/losses.hpp>
+#include <castnet/nn/class_numbers.hpp>
+#include <castnet/nn/logits.hpp>
+#include <castnet/nn/loss.hpp>
 #include <castnet/nn/scan.hpp>
 
 #include <limits>

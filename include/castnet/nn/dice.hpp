@@ -1,7 +1,11 @@
 // Dice and Tversky losses of segmentations.
 #pragma once
 
-#include <castnet/nn/losses.hpp>
+#include <castnet/core/hyperparameters.hpp>
+#include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/source.hpp>
+#include <castnet/nn/logits.hpp>
+#include <castnet/nn/loss.hpp>
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // of Poisson and normal distributions.
 #pragma once
 
-#include <castnet/nn/losses.hpp>
+#include <castnet/nn/classification_losses.hpp>
 
 namespace castnet {
 

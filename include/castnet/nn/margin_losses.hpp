@@ -1,7 +1,11 @@
 // Margin losses: what is right by a margin costs nothing, as with support vector machines.
 #pragma once
 
-#include <castnet/nn/losses.hpp>
+#include <castnet/core/hyperparameters.hpp>
+#include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/source.hpp>
+#include <castnet/nn/logits.hpp>
+#include <castnet/nn/loss.hpp>
 
 #include <array>
 

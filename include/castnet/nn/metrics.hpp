@@ -13,7 +13,7 @@
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
-#include <castnet/nn/losses.hpp>
+#include <castnet/nn/classification_losses.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include <cmath>

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <castnet/core/finite.hpp>
-#include <castnet/nn/losses.hpp>
+#include <castnet/core/hyperparameters.hpp>
+#include <castnet/graph/symbol.hpp>
+#include <castnet/nn/loss.hpp>
 
 #include <tuple>
 #include <type_traits>

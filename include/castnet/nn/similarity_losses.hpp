@@ -1,8 +1,11 @@
 // Losses of embeddings: how near vectors are to each other.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/targets.hpp>
-#include <castnet/nn/losses.hpp>
+#include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/source.hpp>
+#include <castnet/nn/loss.hpp>
 
 #include <array>
 
