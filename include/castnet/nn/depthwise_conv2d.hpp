@@ -2,8 +2,8 @@
 // separable_conv2d<Filters, Kernel, conv{…}>, over images (channels, height, width).
 #pragma once
 
-#include <castnet/nn/containers.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/named.hpp>
 
 namespace castnet {
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <castnet/graph/operations.hpp>
-#include <castnet/nn/containers.hpp>
+#include <castnet/nn/chain.hpp>
 
 #include <type_traits>
 #include <utility>

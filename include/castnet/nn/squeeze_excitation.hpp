@@ -2,9 +2,9 @@
 // the means of all channels (Hu et al. 2018; torchvision's SqueezeExcitation).
 #pragma once
 
-#include <castnet/nn/containers.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/conv3d.hpp>
+#include <castnet/nn/named.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling3d.hpp>
 #include <castnet/nn/reshape.hpp>
