@@ -7,16 +7,18 @@
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
-#include <castnet/io/atomic_file.hpp>
 #include <castnet/train/class_weight.hpp>
+#include <castnet/train/fit_files.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
+#include <castnet/train/history_columns.hpp>
 #include <castnet/train/loss_watch.hpp>
 #include <castnet/train/parameter_groups.hpp>
 #include <castnet/train/replicas.hpp>
+#include <castnet/train/resumed_fit.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -124,13 +126,18 @@ private:
             t_.history_ = {};
         }
         t_.begin_together();
-        take_position(samples);
-        take_columns();
-        auto const& position = t_.position_;
+        auto& position = t_.position_;
+        check_resumed_data(position, samples, options_.shuffle);
+        position.data_size = samples;
+        position.shuffled = options_.shuffle;
+        bool const validates = options_.validation.has_value();
+        t_.history_ =
+            resumed_history(t_.replicas_, t_.history_, history_columns<scores_type>(validates),
+                            history_columns<scores_type>(!validates), validates);
         bool const nothing_left =
             position.stopped || (position.epochs > 0 && options_.epochs <= int(position.epochs));
         if (!nothing_left && t_.rank() == 0) {
-            check_files();
+            check_fit_files(options_.checkpoint.file, options_.callbacks, t_.history_);
         }
         for (callback const& each : options_.callbacks) {
             each.begin_fit(t_.history_);
@@ -138,95 +145,11 @@ private:
         if (position.callback_pending) {
             report_epoch(true);
         }
-        if (shows_) {
-            show_position(resumed, nothing_left);
-        }
-    }
-
-    // Throws castnet::error where a checkpoint within an epoch does not fit to data and options.
-    [[gnu::noinline]] void take_position(size_t samples) {
-        auto& position = t_.position_;
-        if (position.samples > 0 && position.data_size != samples) {
-            throw error({"castnet: fit: the checkpoint is at sample ", position.samples,
-                         " of an epoch of ", position.data_size, ", but the data set holds ",
-                         samples, "; continue with the data that it was written with"});
-        }
-        if (position.samples > 0 && position.shuffled != options_.shuffle) {
-            throw error({"castnet: fit: the checkpoint is at sample ", position.samples,
-                         " of an epoch in ", position.shuffled ? "a random" : "the data's",
-                         " order, but fit_options::shuffle is ",
-                         options_.shuffle ? "true" : "false", "; continue in that order"});
-        }
-        position.data_size = samples;
-        position.shuffled = options_.shuffle;
-    }
-
-    // Names the columns of the history. Throws castnet::error where that of a checkpoint has other
-    // ones.
-    [[gnu::noinline]] void take_columns() {
-        bool const validates = options_.validation.has_value();
-        std::vector<std::string> names = column_names(validates);
-        auto const& found = t_.history_.names();
-        bool const fits = found.empty() || found == names;
-        bool const fits_other = found == column_names(!validates);
-        if (!t_.replicas_.of_first(fits || fits_other)) {
-            std::string expected;
-            for (std::string const& name : names) {
-                append(expected, {expected.empty() ? "" : ", ", name});
-            }
-            throw error({"castnet: fit: the history of the checkpoint has other columns than ",
-                         expected, "; continue with metrics and outputs of the same names"});
-        }
-        if (!t_.replicas_.of_first(fits)) {
-            throw error({"castnet: fit: the checkpoint was written ",
-                         validates ? "without" : "with", " validation data; continue ",
-                         validates ? "without" : "with",
-                         " it, so that the history has the same columns"});
-        }
-        t_.history_ = history{std::move(names), t_.replicas_.of_first(t_.history_.rows())};
-    }
-
-    // Says where the fit of a checkpoint goes on, unless that is plain.
-    [[gnu::noinline]] void show_position(bool resumed, bool nothing_left) const {
-        auto const& position = t_.position_;
-        size_t const before = t_.epochs_ - position.epochs; // of fits that ended before this one
-        if (nothing_left) {
-            std::fprintf(stderr,
-                         "castnet: fit: the checkpoint is at the end of epoch %zu%s: nothing is "
-                         "left to train (epochs = %d counts those before the restart)\n",
-                         position.epochs,
-                         position.stopped ? ", where a callback ended the fit" : "",
-                         options_.epochs);
-        } else if (resumed && before > 0) {
-            std::fprintf(stderr,
-                         "castnet: fit: goes on with the fit that the checkpoint was written in; "
-                         "fits of %zu epochs had ended before it, so do not call those again\n",
-                         before);
-        }
-    }
-
-    // Throws file_error where a file could not be written after the first steps, or would be
-    // written twice.
-    [[gnu::noinline]] void check_files() const {
-        std::vector<std::string> files;
-        auto const add = [&](std::string const& file) {
-            io::check_writable(file);
-            for (std::string const& other : files) {
-                if (io::same_place(file, other)) {
-                    throw file_error(file, "two callbacks of the fit, or one and its checkpoint, "
-                                           "would write this file; give each a file of its own");
-                }
-            }
-            files.push_back(file);
-        };
-        if (!options_.checkpoint.file.empty()) {
-            add(options_.checkpoint.file);
-        }
-        for (callback const& each : options_.callbacks) {
-            if (auto const file = each.next_file(t_.history_)) {
-                add(*file);
-            }
-            each.check_files(t_.history_);
+        std::uint64_t const before = t_.epochs_ - position.epochs; // of fits that have ended
+        if (shows_ && nothing_left) {
+            show_end(position, options_.epochs);
+        } else if (shows_ && resumed && before > 0) {
+            show_earlier_fits(before);
         }
     }
 
@@ -353,8 +276,7 @@ private:
         return !t_.replicas_.any(report.stop);
     }
 
-    // Appends the epoch's row to the history, in the order of column_names(), and writes the
-    // checkpoint.
+    // Appends the epoch's row to the history and writes the checkpoint.
     [[gnu::noinline]] void end_epoch(progress& bar, size_t steps, double waited) {
         auto& position = t_.position_;
         scores_type const trained{t_.replicas_.totals(), t_.metrics_};
@@ -364,24 +286,15 @@ private:
         }
         check_loss(trained, steps);
         double const seconds = monotonic_seconds() - t_.epoch_start_;
-        std::vector<double> row;
-        auto const add = [&](scores_type const& s) {
-            for (size_t i = 0; i < scores_type::count; ++i) {
-                row.push_back(s.result(i));
-            }
-        };
-        add(trained);
+        std::optional<scores_type> validated;
         std::string shown;
         if (options_.validation.has_value()) {
-            scores_type const validated = options_.validation.evaluate(t_);
-            loss_watch_.check_validation(validated, position.epochs + 1);
-            add(validated);
-            shown = progress::means(validated, "val_");
+            validated = options_.validation.evaluate(t_);
+            loss_watch_.check_validation(*validated, position.epochs + 1);
+            shown = progress::means(*validated, "val_");
         }
-        row.push_back(position.rate);
-        row.push_back(seconds);
-        row.push_back(waited);
-        t_.history_.append(row);
+        t_.history_.append(history_row(trained, validated ? &*validated : nullptr, position.rate,
+                                       seconds, waited));
         bar.end(trained, shown);
         ++t_.epochs_;
         ++position.epochs;
@@ -413,19 +326,6 @@ private:
         if (options_.checkpoint.write && was_pending && last) {
             options_.checkpoint.write();
         }
-    }
-
-    [[gnu::noinline]] static std::vector<std::string> column_names(bool validation) {
-        std::vector<std::string> names;
-        for (char const* prefix : {"", "val_"}) {
-            for (size_t i = 0; i < scores_type::count && (*prefix == 0 || validation); ++i) {
-                names.push_back(string_of({prefix, scores_type::names[i]}));
-            }
-        }
-        for (char const* name : {"learning_rate", "seconds", "waiting"}) {
-            names.push_back(name);
-        }
-        return names;
     }
 
     Training& t_;

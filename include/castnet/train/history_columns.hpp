@@ -1,0 +1,41 @@
+// Columns of a fit's history: loss and metrics, those of validation data, the learning rate and
+// times.
+#pragma once
+
+#include <castnet/core/text.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace castnet::detail {
+
+template <class Scores>
+[[gnu::noinline]] std::vector<std::string> history_columns(bool validates) {
+    std::vector<std::string> names;
+    for (char const* prefix : {"", "val_"}) {
+        for (std::size_t i = 0; i < Scores::count && (*prefix == 0 || validates); ++i) {
+            names.push_back(string_of({prefix, Scores::names[i]}));
+        }
+    }
+    for (char const* name : {"learning_rate", "seconds", "waiting"}) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+// The row of an epoch, in the order of these columns; `validated` is nullptr without validation.
+template <class Scores>
+[[gnu::noinline]] std::vector<double> history_row(Scores const& trained, Scores const* validated,
+                                                  double rate, double seconds, double waiting) {
+    std::vector<double> row;
+    for (Scores const* scores : {&trained, validated}) {
+        for (std::size_t i = 0; i < Scores::count && scores != nullptr; ++i) {
+            row.push_back(scores->result(i));
+        }
+    }
+    row.insert(row.end(), {rate, seconds, waiting});
+    return row;
+}
+
+} // namespace castnet::detail
