@@ -61,7 +61,7 @@ constexpr list<int> differentiation::run(int loss, int seed) {
     g_.nodes.reserve(2 * forward_ + 64);
     for (int i = forward_ - 1; i >= 0; --i) {
         g_.repeat = at(i).repeat < 0 ? -1 : repeat_back(at(i).repeat);
-        if (waiting_ > 0) {
+        if (slices_.any_wait()) {
             add_lone_slices(i);
         }
         int const gradient = gradient_.data()[i];

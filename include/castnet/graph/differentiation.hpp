@@ -7,6 +7,7 @@
 
 #include <castnet/graph/function_table.hpp>
 #include <castnet/graph/operation.hpp>
+#include <castnet/graph/slice_gradients.hpp>
 #include <castnet/graph/symbol_operators.hpp>
 
 namespace castnet::ir {
@@ -117,14 +118,12 @@ public:
         }
     }
 
-    // The same of the channels from `first` on. They wait for the other slices of the node: all
-    // together they are joined, which costs less than to add arrays that are mostly 0.
+    // The same of the channels from `first` on.
     constexpr void accumulate_slice(int i, int first, int contribution) {
         if (wanted(i)) {
             check_block_of(i);
-            slices_.push({i, first, contribution});
-            waiting_ += 1;
-            join_slices(i);
+            slices_.add(i, first, contribution);
+            accumulate(i, slices_.join(g_, i));
         }
     }
 
@@ -182,12 +181,7 @@ public:
                 return true;
             }
         }
-        for (slice_contribution const& s : slices_) {
-            if (s.of >= first && s.of < i) {
-                return true;
-            }
-        }
-        return false;
+        return slices_.any_wait(first, i);
     }
 
     // The gradient of one step of a node, if that is all that has arrived there, which then is no
@@ -220,9 +214,6 @@ private:
     struct delay_pair {
         int delay, back;
     };
-    struct slice_contribution {
-        int of, first, node;
-    };
 
     constexpr bool first_through(int node::* number, int k, int count) const {
         bool first = k < count;
@@ -239,77 +230,11 @@ private:
                   mistake::repeated_block_reads);
     }
 
-    // The slice of node i that waits and begins at this channel, or -1.
-    constexpr int slice_at(int i, int first) const {
-        for (int k = 0; k < slices_.size(); ++k) {
-            if (slices_[k].of == i && slices_[k].first == first) {
-                return k;
-            }
-        }
-        return -1;
-    }
-
-    // If slices that wait follow one another from the first channel to the last.
-    constexpr void join_slices(int i) {
-        node n = at(i);
-        int const channels = n.size.channels;
-        n.operands = 0;
-        int end = 0;
-        while (end < channels && n.operands < max_operands) {
-            int const k = slice_at(i, end);
-            if (k < 0) {
-                return;
-            }
-            n.in[n.operands++] = slices_[k].node;
-            end += at(slices_[k].node).size.channels;
-        }
-        if (end != channels) {
-            return;
-        }
-        for (int first = 0; first < channels;) {
-            int const k = slice_at(i, first);
-            first += at(slices_[k].node).size.channels;
-            forget_slice(k);
-        }
-        n.kind = op::concat;
-        n.own = nullptr;
-        n.derivative = -1;
-        n.attribute = -1;
-        accumulate(i, n.operands == 1 ? n.in[0] : joined(n));
-    }
-
-    // The node of this concat, of which there may be one: where slices of two nodes are added up,
-    // both have the same gradients.
-    constexpr int joined(node const& n) {
-        for (int const id : joined_) {
-            bool same = at(id).operands == n.operands && at(id).size == n.size;
-            for (int k = 0; same && k < n.operands; ++k) {
-                same = at(id).in[k] == n.in[k];
-            }
-            if (same) {
-                return id;
-            }
-        }
-        joined_.push(g_.push(n));
-        return joined_.back();
-    }
-
     // Slices of node i that the others leave alone.
     constexpr void add_lone_slices(int i) {
-        for (int k = 0; k < slices_.size(); ++k) {
-            if (slices_[k].of == i) {
-                accumulate(i, emit<op::slice_gradient>(i, slices_[k].first, slices_[k].node));
-                forget_slice(k);
-            }
-        }
-    }
-
-    constexpr void forget_slice(int k) {
-        slices_[k].of = -1;
-        waiting_ -= 1;
-        if (waiting_ == 0) {
-            slices_.clear();
-        }
+        slices_.take(i, [&](int first, int gradient) {
+            accumulate(i, emit<op::slice_gradient>(i, first, gradient));
+        });
     }
 
     // The gradient of a parameter is an array of its own: not the same for two parameters, nor
@@ -346,9 +271,7 @@ private:
     list<char> ends_;  // per node: whether it is one of those that were asked for; else empty
     list<char> taken_; // per node: whether it is the gradient of a parameter
     list<delay_pair> delays_;
-    list<slice_contribution> slices_; // of node -1: has been added
-    int waiting_ = 0;                 // others
-    list<int> joined_;                // the nodes that join slices
+    slice_gradients slices_;
 };
 
 } // namespace castnet::ir
