@@ -74,6 +74,7 @@
 #include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/compile.hpp>
 #include <castnet/train/copy_parameters.hpp>
 #include <castnet/train/grad.hpp>
 #include <castnet/train/layer_output.hpp>
@@ -82,5 +83,4 @@
 #include <castnet/train/profile.hpp>
 #include <castnet/train/stateful_predictor.hpp>
 #include <castnet/train/summary.hpp>
-#include <castnet/train/training.hpp>
 #include <castnet/version.hpp>

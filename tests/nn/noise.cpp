@@ -8,8 +8,8 @@
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/compile.hpp>
 #include <castnet/train/copy_parameters.hpp>
-#include <castnet/train/training.hpp>
 
 #include "harness.hpp"
 

@@ -7,7 +7,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/optim/optimizers.hpp>
-#include <castnet/train/training.hpp>
+#include <castnet/train/compile.hpp>
 
 #include "../parameters.hpp"
 #include "policy.hpp"

@@ -10,7 +10,7 @@
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling3d.hpp>
 #include <castnet/nn/reshape.hpp>
-#include <castnet/train/training.hpp>
+#include <castnet/train/compile.hpp>
 
 #include "exact_set.hpp"
 #include "policy.hpp"

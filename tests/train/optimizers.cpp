@@ -4,7 +4,7 @@
 #include <castnet/nn/losses.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/optim/clipping.hpp>
-#include <castnet/train/training.hpp>
+#include <castnet/train/compile.hpp>
 
 #include "../golden_optimizers.hpp"
 #include "exact_set.hpp"

@@ -1,5 +1,5 @@
-// Training of a model: compile(model, loss, optimizer, metrics…) fixes the types of its step, and
-// fit(), evaluate() or step(), for loops of one's own, run it.
+// Training of a model, as compile(model, loss, optimizer, metrics…) makes it: fit(), evaluate(),
+// and step() for loops of one's own.
 #pragma once
 
 #include <castnet/core/called_otherwise.hpp>
@@ -10,9 +10,9 @@
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/train/class_weight.hpp>
-#include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
 #include <castnet/train/parameter_groups.hpp>
+#include <castnet/train/training_arguments.hpp>
 #include <castnet/train/training_state.hpp>
 
 #include <algorithm>
@@ -24,75 +24,6 @@
 #include <vector>
 
 namespace castnet {
-
-template <class... Given>
-struct fit_takes { // a class, so that every compiler prints the types
-    static_assert(
-        detail::never<Given...>,
-        "castnet: fit takes a data set and its options: cn::data::dataset<"
-        "cn::data::label<3>, cn::shape<2>> data{x, y}; training.fit(data, {.epochs = 3}); "
-        "see fit_takes<given...>");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct evaluate_takes { // likewise
-    static_assert(detail::never<Given...>,
-                  "castnet: evaluate takes a data set: training.evaluate(cn::data::of_tensors(x, "
-                  "y)) for tensors, cn::data::dataset<cn::data::label<3>, cn::shape<2>> data{x, "
-                  "y} for columns; see evaluate_takes<given...>");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct step_takes { // likewise
-    static_assert(detail::never<Given...>,
-                  "castnet: step takes a data set, and the numbers of its samples unless all of "
-                  "them: training.step(cn::data::of_tensors(x, y)) for tensors, cn::data::dataset<"
-                  "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
-                  "step_takes<given...>");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct functions_of_trainings { // likewise
-    static_assert(detail::never<Given...>,
-                  "castnet: what is done with a training are functions: cn::save(training, file) "
-                  "and cn::load(training, file) of a checkpoint, cn::memory_report(training), "
-                  "cn::summary(model)");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct rate_of_steps { // likewise
-    static_assert(detail::never<Given...>,
-                  "castnet: the learning rate is that of the optimizer, cn::adam{.learning_rate = "
-                  "1e-3}, of fit's schedule, training.fit(data, {.schedule = "
-                  "cn::cosine_decay(1e-3)}), or of a step, training.step(data, samples, 1e-3)");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct steps_are_whole { // likewise
-    static_assert(detail::never<Given...>,
-                  "castnet: training.step(data, samples) computes gradients from zero and updates "
-                  "the parameters; training.gradient(\"0.weight\") is that of the last step");
-    static constexpr bool checked = true;
-};
-
-template <class Model>
-struct has_statistics { // likewise
-    static constexpr bool checked = [] {
-        for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
-            if (Model::parameter_at(i).kind == role::statistic) {
-                return true;
-            }
-        }
-        return false;
-    }();
-    static_assert(checked, "castnet: update_statistics: no layer of the network has statistics, "
-                           "such as the running means of batch_norm; see has_statistics<model>");
-};
 
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training : public training_state<Model, Loss, Optimizer, Metrics...> {
@@ -528,45 +459,5 @@ private:
 
     bool fitting_ = false;
 };
-
-// The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
-// refers to the model, which must outlive it. It has the model to itself during fit(), step(),
-// evaluate() and load(): they throw castnet::error while another thread trains, predicts or sets
-// parameters, and so does that while they run; callbacks are calls of the training's own thread.
-template <class Model, class Loss, class Optimizer, class... Metrics>
-auto compile(Model& m, Loss loss, Optimizer const& o, Metrics... metrics) {
-    constexpr auto mistake = detail::mistake_in_compile<Model, Loss, Optimizer, Metrics...>();
-    if constexpr (mistake == detail::compile_mistake::none) {
-        using type = training<Model, Loss, Optimizer, Metrics...>;
-        type::evaluate_plans();
-        return type{m, loss, o, metrics...};
-    } else {
-        return refused_training<arguments_of_compile<mistake, Loss, Optimizer, Metrics...>>{};
-    }
-}
-
-// Only for their messages.
-template <class Net, class Where, class Samples, class... Given>
-auto compile(model<Net, Where, Samples>&&, Given const&...) {
-    static_assert(detail::never<Net>,
-                  "castnet: compile(model, loss, optimizer, metrics...): the training refers to "
-                  "the model, which must not be a temporary: give it a name");
-    return no_training{};
-}
-template <class Model, class Loss, class Optimizer>
-auto compile(Model&, Loss const&, Optimizer const&, detail::in_braces) {
-    static_assert(detail::never<Model>,
-                  "castnet: compile(model, loss, optimizer, metrics...): metrics stand in no "
-                  "braces: cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy)");
-    return no_training{};
-}
-template <class Model, class... Loss>
-    requires(sizeof...(Loss) < 2)
-auto compile(Model&, Loss const&...) {
-    static_assert(detail::never<Model>,
-                  "castnet: compile(model, loss, optimizer, metrics...): the optimizer is missing: "
-                  "cn::compile(model, cn::mse, cn::adam{})");
-    return no_training{};
-}
 
 } // namespace castnet
