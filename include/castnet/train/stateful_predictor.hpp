@@ -5,6 +5,7 @@
 #include <castnet/train/model.hpp>
 #include <castnet/train/prefill.hpp>
 #include <castnet/train/sequence_recipes.hpp>
+#include <castnet/train/step_input.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,26 +15,6 @@
 #include <vector>
 
 namespace castnet {
-
-// A class, so that every compiler prints the types.
-template <class... Given>
-struct step_inputs_fit {
-    static_assert(
-        detail::never<Given...>,
-        "castnet: stateful_predictor::predict takes one step of each input of the "
-        "network: a vector, array or span of as many numbers of the model's element type as a step "
-        "has, std::int32_t for ids; see step_inputs_fit<types given...>");
-    static constexpr bool checked = true;
-};
-
-template <class... Given>
-struct step_sequences_fit {
-    static_assert(detail::never<Given...>,
-                  "castnet: stateful_predictor::prefill takes some steps of each input of the "
-                  "network: a span or vector of numbers of the model's element type, std::int32_t "
-                  "for ids; see step_sequences_fit<types given...>");
-    static constexpr bool checked = true;
-};
 
 template <class Model>
     requires(predicts_with_model<Model>::checked)
@@ -90,8 +71,10 @@ class stateful_predictor {
 
     static constexpr size_t count(ir::array_ref const& r) { return size_t(r.size.count()); }
     template <size_t Input>
-    using number = typename detail::only_number<
-        T, type_list<detail::nth_of<Input, typename network::inputs>>>::type;
+    using step_input = detail::step_input<T, detail::nth_of<Input, typename network::inputs>,
+                                          count(plan.inputs[Input])>;
+    template <size_t Input>
+    using number = typename step_input<Input>::number;
 
 public:
     // Numbers of a step of an input and of an output.
@@ -187,31 +170,18 @@ private:
         return all;
     }
 
-    // Of a size that the compiler knows, or not.
-    template <size_t Input, class Step>
-    static constexpr bool is_array =
-        std::is_convertible_v<Step const&, std::span<number<Input> const, input_size<Input>>>;
-    template <size_t Input, class Step>
-    static constexpr bool is_vector =
-        std::is_convertible_v<Step const&, std::span<number<Input> const>> &&
-        requires(Step const& x) { requires decltype(std::span{x})::extent == std::dynamic_extent; };
-    template <size_t Input, class Step>
-    static constexpr bool is_step =
-        is_array<Input, Step> || is_vector<Input, Step> ||
-        (input_size<Input> == 1 && std::is_convertible_v<Step const&, number<Input>>);
     template <class... Steps, size_t... I>
     static constexpr bool takes(std::index_sequence<I...>) {
         if constexpr (sizeof...(Steps) == network_inputs) {
-            return (is_step<I, Steps> && ...);
+            return (step_input<I>::template takes<Steps> && ...);
         } else {
             return false;
         }
     }
-
     template <class... Sequences, size_t... I>
     static constexpr bool are_sequences(std::index_sequence<I...>) {
         if constexpr (sizeof...(Sequences) == network_inputs) {
-            return (std::is_convertible_v<Sequences const&, std::span<number<I> const>> && ...);
+            return (step_input<I>::template takes_sequence<Sequences> && ...);
         } else {
             return false;
         }
@@ -264,34 +234,8 @@ private:
 
     template <size_t... I, class... Steps>
     static void write_steps(T* batch, std::index_sequence<I...>, Steps const&... steps) {
-        (..., write_step<I>(batch + plan.inputs[I].offset, steps));
+        (..., step_input<I>::write(batch + plan.inputs[I].offset, I, steps));
     }
-    template <size_t Input, class Step>
-    static void write_step(T* to, Step const& step) {
-        if constexpr (std::is_convertible_v<Step const&, number<Input>>) {
-            *to = T(number<Input>(step));
-        } else {
-            std::span<number<Input> const> const from = step;
-            if (is_vector<Input, Step> && from.size() != input_size<Input>) {
-                throw error({"castnet: stateful_predictor: a step of input ", Input, " has ",
-                             from.size(), " numbers, expected ", input_size<Input>});
-            }
-            for (size_t i = 0; i < input_size<Input>; ++i) {
-                to[i] = T(from[i]);
-            }
-        }
-        constexpr data::whole_numbers ids = ids_of_step<Input>();
-        if constexpr (ids.values > 0) {
-            ids.check(to, 0, "castnet: stateful_predictor");
-        }
-    }
-    template <size_t Input>
-    static constexpr data::whole_numbers ids_of_step() {
-        auto ids = data::whole_numbers_of<detail::nth_of<Input, typename network::inputs>>;
-        ids.count = input_size<Input>;
-        return ids;
-    }
-
     void count_step() {
         if (most_steps > 0 && steps_++ == most_steps) {
             steps_ = most_steps;
