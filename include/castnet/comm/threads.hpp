@@ -124,12 +124,12 @@ private:
         }
     }
     void remember(int i, std::string_view what) {
-        std::string_view const own = "castnet: ";
+        std::string_view const prefix = "castnet: ";
         std::lock_guard const lock{mutex_};
         if (!rendezvous_.failed()) {
             cause_ = std::current_exception();
             rendezvous_.fail_between(
-                i, std::string{what.substr(what.starts_with(own) ? own.size() : 0)});
+                i, std::string{what.substr(what.starts_with(prefix) ? prefix.size() : 0)});
         }
     }
 

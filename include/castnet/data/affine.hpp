@@ -15,7 +15,7 @@
 namespace castnet::data {
 
 // Values beyond an image: its edge again (aaa|abcd|ddd), one value, the image mirrored with its
-// edge (cba|abcd|dcb), or the image again (bcd|abcd|abc); Keras's fill_mode, of which constant and
+// edge (cba|abcd|dcb), or the image again (bcd|abcd|abc); Keras' fill_mode, of which constant and
 // wrap are interpolated here, too.
 enum class fill_mode : std::uint8_t { nearest, constant, reflect, wrap };
 
@@ -41,7 +41,7 @@ CASTNET_HD inline std::ptrdiff_t place_within(std::ptrdiff_t at, std::ptrdiff_t 
 } // namespace detail
 
 // Rotation, shifts, shear and zoom around the middle of the image, in one interpolation (bilinear):
-// Keras's apply_affine_transform, whose middle is that of a square, with ty and tx as down and
+// Keras' apply_affine_transform, whose middle is that of a square, with ty and tx as down and
 // right.
 struct affine {
     double rotation = 0;                  // degrees
@@ -118,7 +118,7 @@ struct affine {
     }
 };
 
-// An affine transform with random numbers from these ranges, as Keras's ImageDataGenerator draws
+// An affine transform with random numbers from these ranges, as Keras' ImageDataGenerator draws
 // them.
 struct random_affine {
     double rotation = 0;     // degrees, to either side

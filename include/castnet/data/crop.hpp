@@ -97,7 +97,7 @@ cropped<To, Data> random_crop(Data data, crop_options const& options = {}) {
     return {std::move(data), true, options.padding, options.value};
 }
 
-// The part in the middle, for validation (Keras's and torchvision's CenterCrop; odd rests are
+// The part in the middle, for validation (Keras' and torchvision's CenterCrop; odd rests are
 // rounded down above and on the left).
 template <Shape To, class Data>
 cropped<To, Data> center_crop(Data data) {

@@ -75,7 +75,7 @@ private:
 // target, as f(number, out): the sample's number, from 0, and a span of the numbers to be written,
 // in logical order; a label is one number. What they write must depend on the number alone; workers
 // of prefetch() call them at the same time. So one that would be a generator in Python computes
-// sample i, and nothing depends on the order in which samples are asked for (Keras's PyDataset,
+// sample i, and nothing depends on the order in which samples are asked for (Keras' PyDataset,
 // PyTorch's map-style Dataset).
 //   auto squares = data::generated<shape<1>, shape<1>>(
 //       100, [](size_t i, auto x) { x[0] = float(i) / 100; },

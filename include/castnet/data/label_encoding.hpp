@@ -66,14 +66,14 @@ public:
     }
 };
 
-// 1 for the class of a sample and 0 for the others (Keras's to_categorical, class_mode
+// 1 for the class of a sample and 0 for the others (Keras' to_categorical, class_mode
 // "categorical"), for losses such as categorical_cross_entropy.
 template <class Data>
 one_hot_set<Data> one_hot(Data data) {
     return one_hot_set<Data>{std::move(data)};
 }
 
-// Labels of two classes as the number 0 or 1 (Keras's class_mode "binary"), for
+// Labels of two classes as the number 0 or 1 (Keras' class_mode "binary"), for
 // binary_cross_entropy.
 template <class Data>
 binary_set<Data> binary(Data data) {

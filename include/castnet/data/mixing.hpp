@@ -195,11 +195,12 @@ private:
 };
 
 // share * sample + (1 - share) * partner, of all inputs and targets: Zhang et al., 2018
-// (arXiv:1710.09412), torchvision's MixUp and Keras's. The share is of Beta(alpha, alpha) and the
-// partner any sample of the data set, both drawn for each sample by the model's seed, the epoch and
-// the sample's number: not for a batch, so that nothing depends on batches, workers or processes.
-// Targets must be numbers: mixup(one_hot(p)). A sample keeps its own weight. Two samples are read
-// for each, so a cache() within may pay. Throws castnet::error unless alpha is finite and above 0.
+// (arXiv:1710.09412), the MixUp of torchvision and of Keras. The share is of Beta(alpha, alpha) and
+// the partner any sample of the data set, both drawn for each sample by the model's seed, the epoch
+// and the sample's number: not for a batch, so that nothing depends on batches, workers or
+// processes. Targets must be numbers: mixup(one_hot(p)). A sample keeps its own weight. Two samples
+// are read for each, so a cache() within may pay. Throws castnet::error unless alpha is finite and
+// above 0.
 template <class Data>
 mixup_set<Data> mixup(Data data, double alpha = 1) {
     return {std::move(data), alpha};

@@ -164,7 +164,7 @@ auto balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0)
 }
 
 // Epochs of `count` samples, which go through all of the data in random order, and then again in
-// another one: Keras's steps_per_epoch, times the batch. Throws castnet::error for no samples.
+// another one: Keras' steps_per_epoch, times the batch. Throws castnet::error for no samples.
 template <class Data>
 auto epochs_of(Data const& data, size_t count, std::uint64_t seed = 0) {
     if (count == 0 || data.size() == 0) {

@@ -41,7 +41,7 @@ struct moments {
 } // namespace detail
 
 // Of all pixels of all samples: the standard deviation is the root of the mean square distance from
-// the mean (Keras's Normalization.adapt). Every sample is read once, by all threads of the machine;
+// the mean (Keras' Normalization.adapt). Every sample is read once, by all threads of the machine;
 // the result does not depend on them. To be kept with the model, see description.
 template <class Data>
 channel_statistics statistics_of(Data const& data) {

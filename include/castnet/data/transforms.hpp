@@ -1,4 +1,4 @@
-// Transforms of images for augment(): the changes of Keras's ImageDataGenerator and of
+// Transforms of images for augment(): the changes of Keras' ImageDataGenerator and of
 // torchvision, each a small object.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Means and sums over the samples of a training step's batch, of all replicas: what statistics are
-// updated by (nn/statistic.hpp).
+// Means and sums over the samples of a training step's batch, those of all replicas, with which
+// statistics are updated (nn/statistic.hpp).
 #pragma once
 
 #include <castnet/graph/op/reduce.hpp>
@@ -8,7 +8,7 @@ namespace castnet {
 
 namespace detail {
 
-// 1 / count for each sample that is there, times a factor, else 0.
+// For each sample, factor / (number of samples that are present), or 0 if it is absent.
 constexpr int share_of_sample(ir::graph& g, double factor = 1) {
     g.expect(g.trains(), mistake::mean_of_no_batch);
     ir::node n = ir::graph::shaped<shape<>>(op::sample_mask, true);
@@ -19,7 +19,7 @@ constexpr int count_of_samples(ir::graph& g) {
     return g.push(ir::graph::shaped<shape<>>(op::sample_count, false));
 }
 
-// The sum over the samples, and over what `size` has one of, of x times something of each sample.
+// The sum of x times a weight of each sample, over the samples and the axes that are 1 in `size`.
 constexpr int sum_of_batch(ir::graph& g, int x, int weight, ir::extents size) {
     return g.push(reduce_node(x, ir::reduction::sum, size, 1, weight));
 }
@@ -37,7 +37,7 @@ constexpr symbol<S> batch_mean(symbol<S> x) {
     return {&g, detail::sum_of_batch(g, detail::sample_id(x), detail::share_of_sample(g), size)};
 }
 
-// The sum in the same way: of ones, the number of samples.
+// The sum over the same samples; that of ones is their number.
 template <Shape S>
 constexpr symbol<S> batch_sum(symbol<S> x) {
     ir::graph& g = *x.g;

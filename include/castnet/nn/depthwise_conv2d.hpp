@@ -38,8 +38,8 @@ template <size2 Kernel, conv Options = conv{}, size_t Multiplier = 1>
 inline constexpr depthwise_conv2d_layer<Kernel, Options, Multiplier> depthwise_conv2d{};
 
 // A depthwise convolution without bias, then one of 1 x 1 pixels to Filters channels (Keras'
-// SeparableConv2D). The options, but the bias, are those of the first; init and penalties are for
-// both.
+// SeparableConv2D). The options are those of the depthwise convolution; initialisers and penalties
+// apply to both.
 //
 // Parameters: depthwise.weight (channels, 1, kernel height, kernel width) and pointwise.weight
 // (filters, channels, 1, 1), Glorot uniform; pointwise.bias (filters), zeros.

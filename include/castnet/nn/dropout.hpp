@@ -34,7 +34,8 @@ struct dropout_rate {
     static constexpr double value = possible ? Rate : 0; // one mistake is one error
 };
 
-// A layer that sets to 0 together what Parts::kept<S> has one number for.
+// A layer that drops parts of a tensor: elements that share a number of Parts::kept<S> are set to 0
+// together.
 template <float Rate, class Parts>
 struct dropping_layer {
     static constexpr char const* name = Parts::name;

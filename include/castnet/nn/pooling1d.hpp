@@ -98,8 +98,8 @@ struct global_max_pool1d_layer {
 };
 inline constexpr global_max_pool1d_layer global_max_pool1d{};
 
-// Factor steps for each: all equal to it (Keras' UpSampling1D) or, with .linear(), interpolated
-// between the two nearest ones, as PyTorch does with align_corners=False.
+// Each step becomes Factor steps: all equal to it (Keras' UpSampling1D) or, with .linear(),
+// interpolated between the two nearest ones, as PyTorch does with align_corners=False.
 template <size_t Factor, bool Linear>
 struct upsample1d_layer {
     static constexpr char const* name = "upsample1d";

@@ -30,9 +30,10 @@ inline constexpr rmse_metric rmse{};
 // their mean, the mean over the outputs (scikit-learn's r2_score). Where all targets of an output
 // are alike, it is 1 if all predictions are right and else 0.
 //
-// The differences come from the sums of the targets and of their squares, which lose digits where
-// the mean is much larger than they are: `center` is a number near the mean that is subtracted
-// first. Where the mean is more than 1000 times as large, the result is NaN.
+// The differences are computed from the sums of the targets and of their squares, and lose digits
+// where the mean is much larger than they are: `center`, a number near the mean, is subtracted from
+// the targets first. Where what is left of the mean is more than 1000 times as large as the
+// differences, the result is NaN.
 struct r2_metric {
     static constexpr char const* name = "r2";
     static constexpr bool labels = false;
@@ -55,7 +56,7 @@ struct r2_metric {
                 total += 1 - errors / differences;
             } else if (differences >= -1e-12 * squares && differences <= 1e-12 * squares) {
                 total += errors > 0 ? 0 : 1;
-            } else { // hardly a digit of squares that were rounded to float is left
+            } else { // the squares were rounded to float: hardly a digit is right
                 total += std::numeric_limits<double>::quiet_NaN();
             }
         }

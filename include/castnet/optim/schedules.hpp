@@ -92,7 +92,7 @@ inline schedule multi_step_decay(double rate, double factor,
     };
 }
 
-// rate * factor^(step / every), without steps: Keras's ExponentialDecay; `every` is at least 1.
+// rate * factor^(step / every), without steps: Keras' ExponentialDecay; `every` is at least 1.
 inline schedule exponential_decay(double rate, double factor, std::uint64_t every = 1) {
     detail::check_hyperparameters("exponential_decay", {{"rate", rate}, {"factor", factor}});
     if (every == 0) {
@@ -103,7 +103,7 @@ inline schedule exponential_decay(double rate, double factor, std::uint64_t ever
     };
 }
 
-// From `rate` to `end` over all steps, along (1 - t)^power: Keras's PolynomialDecay; a straight
+// From `rate` to `end` over all steps, along (1 - t)^power: Keras' PolynomialDecay; a straight
 // line with a power of 1.
 inline schedule polynomial_decay(double rate, double end = 0, double power = 1) {
     detail::check_hyperparameters("polynomial_decay",

@@ -216,7 +216,7 @@ public:
         }
     }
 
-    // Forward and backward only; calls after(i) once step i of the plan has run.
+    // Forward and backward only; calls after(i) once launch i of the plan has run.
     template <class After>
     void observe(std::uint64_t step, After const& after) {
         executor_.template run<training_plan()>(samples_, step, after);

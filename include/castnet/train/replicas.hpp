@@ -87,18 +87,19 @@ public:
         run([&](replica_type& r, auto&) { r.set_groups(groups); });
     }
 
-    // Tells a data set of an epoch, in which the samples of this order are read by steps of so
-    // many, each of some parts; and, when the result ends, that it is over.
+    // Announces an epoch to a data set that is read by epochs: its samples will be read in this
+    // order, in steps of `step_size` samples, each in so many parts. The epoch ends with the life
+    // of the result.
     template <class Data>
     auto read_epoch(Data const& data, std::uint64_t number, std::span<size_t const> order,
-                    size_t step, int parts) const {
+                    size_t step_size, int parts) const {
         if constexpr (data::ReadByEpochs<Data>) {
             if constexpr (has_processes) {
-                std::vector<size_t> const mine = samples_of_process(order, step, parts);
-                size_t const here = step / size_t(size()) * size_t(group_.local());
+                std::vector<size_t> const mine = samples_of_process(order, step_size, parts);
+                size_t const here = step_size / size_t(size()) * size_t(group_.local());
                 return data::epoch_scope{data, {model_.seed_value(), number, mine, here}};
             } else {
-                return data::epoch_scope{data, {model_.seed_value(), number, order, step}};
+                return data::epoch_scope{data, {model_.seed_value(), number, order, step_size}};
             }
         } else {
             static_assert(
@@ -208,11 +209,11 @@ private:
     using base::guarded, base::run, base::reading_data, base::model_, base::group_;
 
     // The samples of an epoch that this process reads, in this order.
-    std::vector<size_t> samples_of_process(std::span<size_t const> order, size_t step,
+    std::vector<size_t> samples_of_process(std::span<size_t const> order, size_t step_size,
                                            int parts) const {
         std::vector<size_t> mine;
-        for (size_t begin = 0; begin < order.size(); begin += step) {
-            size_t const count = std::min(step, order.size() - begin);
+        for (size_t begin = 0; begin < order.size(); begin += step_size) {
+            size_t const count = std::min(step_size, order.size() - begin);
             for (int k = 0; k < parts; ++k) {
                 auto const batch = comm::part_of(count, k, parts);
                 for (int i = 0; i < group_.local(); ++i) {

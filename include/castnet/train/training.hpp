@@ -152,8 +152,8 @@ public:
         return step(data, data::detail::sample_numbers(data.size()));
     }
 
-    // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
-    // before the first, in a forward and backward pass over these samples that changes nothing: see
+    // Runs a forward and backward pass over these samples that changes nothing, and calls after(-1)
+    // before it and after(i) when launch i of training_plan has run, maybe in several parts: see
     // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
@@ -172,10 +172,10 @@ public:
         }
     }
 
-    // Leaves parameters as they are from now on, or trains them again: those with names such as the
-    // pattern, in which * stands for any characters ("body.*", "*.bias"; PyTorch's
-    // requires_grad_(False), Keras' trainable). Their optimizer's state waits, and clip_norm()
-    // counts the others only. The plan stays: their gradients are computed, which cn::frozen<...>
+    // From now on leaves the parameters whose names match the pattern as they are, or trains them
+    // again; * stands for any characters ("body.*", "*.bias"; PyTorch's requires_grad_(False),
+    // Keras' trainable). Their optimizer's state stays as it is, too, and clip_norm() counts the
+    // others only. The plan stays: their gradients are computed, which cn::frozen<...>
     // in the network saves; running statistics of batch normalisation go on. Checkpoints have what
     // is frozen. May be called between fits or in their callbacks, in all processes alike. Throws
     // castnet::error if no trained parameter has such a name, or if another thread uses the
@@ -212,8 +212,8 @@ public:
 
     // Moves the statistics of layers on, as steps with the data in a random order would, and
     // nothing else: the running means and variances of batch_norm for weights that no step has had,
-    // such as averages (PyTorch's update_bn). What they were before counts as in training: by a
-    // factor of 1 - momentum less after each step, so that of batch_norm's 1 % is left after 44.
+    // such as averages (PyTorch's update_bn). Their previous values fade as in training, by a
+    // factor of 1 - momentum in each step: with batch_norm's, 1 % of them is left after 44 steps.
     // Throws castnet::error if there is no sample, or none that counts.
     template <data::Dataset<T> Data>
     void update_statistics(Data const& data) {
@@ -312,7 +312,7 @@ public:
         static_assert(data::is_dataset<Data, T>::checked);
     }
 
-    // For columns or a number of epochs: the same.
+    // The same for columns or a number of epochs.
     template <class Data, class Given, class... More>
         requires(!std::same_as<Given, fit_options<training>>)
     history fit(Data const&, Given const&, More const&...) {
@@ -325,7 +325,7 @@ public:
         return history{{}};
     }
 
-    // Not here: they say where.
+    // Fail with messages that name the calls to make instead.
     static constexpr detail::called_otherwise<functions_of_trainings> save{}, load{}, summary{};
     static constexpr detail::called_otherwise<rate_of_steps> set_learning_rate{};
     static constexpr detail::called_otherwise<steps_are_whole> backward{}, zero_grad{},

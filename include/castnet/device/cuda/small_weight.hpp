@@ -1,6 +1,6 @@
 // Gradients of small dense weights in bfloat16 whose rows tensor cores cannot read, since they take
-// numbers by eights: such as those of ten classes. (cuBLASLt gives them to a few blocks: of 384 x
-// 65 numbers to twelve, which take 2.6 times as long.)
+// eight numbers at a time: for example, those of ten classes. (cuBLASLt gives them to few blocks,
+// those of 384 x 65 numbers to twelve, and takes 2.6 times as long.)
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
@@ -16,7 +16,7 @@
 namespace castnet::cuda {
 
 // As a reduction (reduce_body.hpp): a result is a number of the weight, an element a row of x and
-// dy. Another row of the weight is the gradient of the bias.
+// dy. The gradient of the bias counts as one more row of the weight.
 template <class T>
 struct small_weight_source {
     static constexpr int results = 1, lanes = 1;
