@@ -12,7 +12,6 @@
 namespace check {
 
 using in_double = castnet::policy::basic_cpu<double>;
-using chosen = std::vector<std::size_t>;
 
 // `classes` labels and images or vectors of `elements` numbers.
 template <std::size_t Classes, class Shape>
@@ -54,7 +53,7 @@ outcome one_step(Data const& data, castnet::seed seed) {
     auto training =
         castnet::compile(model, castnet::cross_entropy, castnet::sgd{.learning_rate = 1});
     outcome found{0, everything<double>(model)};
-    found.loss = training.step(data, chosen{1, 5, 3, 0, 4}).loss();
+    found.loss = training.step(data, {1, 5, 3, 0, 4}).loss();
     auto const after = everything<double>(model);
     for (std::size_t i = 0; i < after.size(); ++i) {
         found.change[i] -= after[i];

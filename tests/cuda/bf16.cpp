@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace cn = castnet;
-using check::chosen, check::everything, check::in_double, check::samples;
+using check::everything, check::in_double, check::samples;
 using cn::bfloat16, cn::op, cn::ir::region;
 
 namespace {
@@ -146,7 +146,7 @@ TEST_CASE("weights keep what bfloat16 cannot hold") {
     cn::model<dense, simt::bf16, cn::batch<8>> model{cn::seed{5}};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1e-5});
     auto const before = everything<double>(model);
-    training.step(samples<3, cn::shape<7>>(8), chosen{0, 1, 2});
+    training.step(samples<3, cn::shape<7>>(8), {0, 1, 2});
     auto const after = everything<double>(model);
     std::size_t changed = 0;
     for (std::size_t i = 0; i < after.size(); ++i) {

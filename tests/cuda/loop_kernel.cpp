@@ -81,7 +81,7 @@ outcome train() {
         static_assert(count_loop_kernels<decltype(training)>() == Loops);
     }
     auto const data = sequences(Batch);
-    check::chosen all(Batch);
+    std::vector<std::size_t> all(Batch);
     for (std::size_t i = 0; i < Batch; ++i) {
         all[i] = i;
     }

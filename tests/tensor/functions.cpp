@@ -493,8 +493,8 @@ void check_order_of_many() {
         std::iota(expected.begin(), expected.end(), size_t{0});
         // (clang warns of std::stable_sort in libstdc++ 12)
         std::sort(expected.begin(), expected.end(), [&](size_t one, size_t other) {
-            T const a = numbers(row, one), b = numbers(row, other);
-            return before(a, b) || (!before(b, a) && one < other);
+            T const left = numbers(row, one), right = numbers(row, other);
+            return before(left, right) || (!before(right, left) && one < other);
         });
         for (size_t i = 0; i < Length; ++i) {
             REQUIRE(places(row, i) == expected[i]);
@@ -548,17 +548,18 @@ namespace {
 // Rows that fill vectors, and rows that are left.
 template <class T, size_t Rows, size_t Length>
 void check_sorted_rows() {
-    tensor<T, shape<Rows, Length>> x;
-    x = random_uniform<double, shape<Rows, Length>>(Length, std::is_unsigned_v<T> ? 0 : -100, 100);
+    tensor<T, shape<Rows, Length>> numbers;
+    numbers =
+        random_uniform<double, shape<Rows, Length>>(Length, std::is_unsigned_v<T> ? 0 : -100, 100);
     if constexpr (std::is_floating_point_v<T>) {
-        x(0, Length / 2) = -std::numeric_limits<T>::infinity();
-        x(Rows - 1, 0) = x(1, Length - 1) = std::numeric_limits<T>::quiet_NaN();
+        numbers(0, Length / 2) = -std::numeric_limits<T>::infinity();
+        numbers(Rows - 1, 0) = numbers(1, Length - 1) = std::numeric_limits<T>::quiet_NaN();
     }
-    auto const ordered = castnet::sort(x);
+    auto const ordered = castnet::sort(numbers);
     for (size_t row = 0; row < Rows; ++row) {
-        std::vector<T> expected(&x(row, 0), &x(row, 0) + Length);
+        std::vector<T> expected(&numbers(row, 0), &numbers(row, 0) + Length);
         std::sort(expected.begin(), expected.end(),
-                  [](T a, T b) { return a < b || (a == a && b != b); });
+                  [](T left, T right) { return left < right || (left == left && right != right); });
         for (size_t i = 0; i < Length; ++i) {
             T const found = ordered(row, i);
             CHECK((found == expected[i] || (found != found && expected[i] != expected[i])));
@@ -697,9 +698,9 @@ TEST_CASE("random words of many counters are those of each") {
     std::uint64_t words[2][2 * detail::few_random_words];
     detail::random_words(key_of(0x9876543210), stream, first, words);
     for (size_t i = 0; i != 2 * detail::few_random_words; ++i) {
-        auto const block = detail::block_of(key_of(0x9876543210), stream, first + i);
-        CHECK(words[0][i] == (std::uint64_t{block.x0} << 32 | block.x1));
-        CHECK(words[1][i] == (std::uint64_t{block.x2} << 32 | block.x3));
+        auto const drawn = detail::block_of(key_of(0x9876543210), stream, first + i);
+        CHECK(words[0][i] == (std::uint64_t{drawn.x0} << 32 | drawn.x1));
+        CHECK(words[1][i] == (std::uint64_t{drawn.x2} << 32 | drawn.x3));
     }
     auto const numbers = random_uniform<double, shape<53>>(7);
     for (size_t i = 0; i != 53; ++i) {

@@ -195,13 +195,13 @@ using other_head = cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3, cn::conv{
                                   cn::batch_norm, cn::relu, cn::flatten, cn::dense<5>>;
 
 // Writes the weights of a model under other names, besides some of another network.
-void save_as(std::string const& file, auto const& model, auto const& name_in_file) {
+void save_as(std::string const& file, auto const& saved, auto const& name_in_file) {
     std::vector<std::vector<float>> values;
     std::vector<cn::io::stored_tensor> tensors;
-    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
-        auto const& p = model.parameter_at(i);
+    for (std::size_t i = 0; i < saved.parameter_tensors(); ++i) {
+        auto const& p = saved.parameter_at(i);
         std::string const name = p.name.text();
-        values.push_back(model.get(name));
+        values.push_back(saved.get(name));
         tensors.push_back(cn::io::tensor_of(name_in_file(name), {p.shape.begin(), p.shape.end()},
                                             values.back().data()));
     }

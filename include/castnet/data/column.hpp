@@ -57,9 +57,9 @@ public:
     // +-2^24, where a float is not exact.
     template <std::integral Element>
         requires(!std::is_same_v<Element, bool>)
-    column(std::vector<Element> const& values) {
-        floats_.reserve(values.size());
-        for (Element const value : values) {
+    column(std::vector<Element> const& numbers) {
+        floats_.reserve(numbers.size());
+        for (Element const value : numbers) {
             if (std::abs(static_cast<double>(value)) > 1 << 24) {
                 throw error({"castnet: data::column: value ", floats_.size(), " is ", value,
                              ", whole numbers must lie between -2^24 and 2^24"});

@@ -27,7 +27,7 @@ bool all_pairs(A const& a, B const& b, Pair const& pair) {
         broadcast_t<typename operand_traits<A>::shape_type, typename operand_traits<B>::shape_type>;
     bool all = true;
     auto const look = [&]<size_t Count>(length<Count>, auto const& read) {
-        constexpr size_t block = 512, rest = Count % block;
+        constexpr size_t at_once = 512, rest = Count % at_once;
         auto const look_at = [&]<size_t Length>(length<Length>, size_t first) {
             lane_flag<T> different = 0; // (compilers do not take a bool in vectors)
             for (size_t i = first; i != first + Length; ++i) {
@@ -36,8 +36,8 @@ bool all_pairs(A const& a, B const& b, Pair const& pair) {
             }
             all = different == 0;
         };
-        for (size_t first = 0; all && first != Count - rest; first += block) {
-            look_at(length<block>{}, first);
+        for (size_t first = 0; all && first != Count - rest; first += at_once) {
+            look_at(length<at_once>{}, first);
         }
         if constexpr (rest > 0) {
             if (all) {

@@ -15,8 +15,8 @@ struct autoencoder_layers {
     constexpr auto operator()(Symbol auto image) const {
         constexpr auto wide = conv2d<16, 3, conv{.padding = 1}>;
         constexpr auto narrow = conv2d<8, 3, conv{.padding = 1}>;
-        constexpr auto halve = max_pool2d<2, pooling{.padding = same}>;
-        constexpr auto encoder = block<wide, relu, halve, narrow, relu, halve, narrow, relu, halve>;
+        constexpr auto pool = max_pool2d<2, pooling{.padding = same}>;
+        constexpr auto encoder = block<wide, relu, pool, narrow, relu, pool, narrow, relu, pool>;
         constexpr auto decoder =
             block<narrow, relu, upsample2d<2>, narrow, relu, upsample2d<2>, //
                   conv2d<16, 3>, relu, upsample2d<2>, conv2d<1, 3, conv{.padding = 1}>>;

@@ -105,10 +105,10 @@ template <class Program, class T>
         std::ptrdiff_t i = 0;
         auto const in_blocks = [&]<size_t Size>(std::integral_constant<size_t, Size>) {
             for (; i + std::ptrdiff_t(Size) <= count; i += Size) {
-                T values[Size];
+                T results[Size];
                 evaluate_block<Program, Size>(
-                    a, [&](size_t k) { return at(i + std::ptrdiff_t(k)); }, values);
-                std::copy_n(values, Size, to + i);
+                    a, [&](size_t k) { return at(i + std::ptrdiff_t(k)); }, results);
+                std::copy_n(results, Size, to + i);
             }
         };
         in_blocks(std::integral_constant<size_t, 4 * simd<T>::width>{});
@@ -123,11 +123,11 @@ template <class Program, class T>
             [&]<std::ptrdiff_t Size>(std::integral_constant<std::ptrdiff_t, Size>)
                 __attribute__((always_inline)) {
                     for (; i + Size <= count; i += Size) {
-                        T values[Size];
+                        T results[Size];
                         for (std::ptrdiff_t k = 0; k < Size; ++k) {
-                            values[k] = evaluate<Program>(a, at(i + k));
+                            results[k] = evaluate<Program>(a, at(i + k));
                         }
-                        std::copy_n(values, Size, to + i);
+                        std::copy_n(results, Size, to + i);
                     }
                 };
         in_blocks(std::integral_constant<std::ptrdiff_t, 4 * simd<T>::width>{});

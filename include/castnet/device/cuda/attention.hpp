@@ -47,7 +47,7 @@ private:
             sum[i] = 0;
         }
         auto const mine = head.row_of_thread();
-        running_softmax now;
+        running_softmax running;
         int const end = this->end_of_keys(top, visible);
         for (int left = 0; left < end; left += side) {
             block.sync();
@@ -56,7 +56,7 @@ private:
             head.scores(tile_q, tile_kv, score);
             block.sync();
             head.load_keys(this->v, visible, this->values, left, tile_kv, value_pitch);
-            weigh(head, mine, top, left, visible, score, now, earlier);
+            weigh(head, mine, top, left, visible, score, running, earlier);
             block.sync();
             multiply_tiles(block, side, this->values, side, score, across, adjoining{}, tile_kv,
                            value_pitch, 1, [&](int i, int j, T x) {
@@ -65,10 +65,10 @@ private:
                            });
         }
         if (mine.is_row && mine.lane == 0) {
-            total[mine.row] = now.total;
+            total[mine.row] = running.total;
             if (log_sum_exp && top + mine.row < this->queries) {
                 log_sum_exp[head.row_of_sums() + top + mine.row] =
-                    now.total == T(0) ? T(0) : now.largest + std::log(now.total);
+                    running.total == T(0) ? T(0) : running.largest + std::log(running.total);
             }
         }
         block.sync();
@@ -86,10 +86,10 @@ private:
     // The scores of a row become weights, but for a factor.
     template <class Head, class Row>
     CASTNET_HD void weigh(Head const& head, Row const& mine, int top, int left, int visible,
-                          T* scores, running_softmax& now, T* earlier) const {
+                          T* scores, running_softmax& running, T* earlier) const {
         int const query = top + mine.row, end = mine.is_row ? this->tile_side : 0;
         T* const score = scores + mine.row * this->score_pitch();
-        T largest = now.largest, sum = 0;
+        T largest = running.largest, sum = 0;
         for (int j = mine.lane; j < end; j += mine.lanes) {
             if (this->sees(query, left + j, visible) && score[j] > largest) {
                 largest = score[j];
@@ -102,8 +102,8 @@ private:
             sum += weight;
             score[j] = weight != T(0) ? weight * head.dropout(query, left + j) : weight;
         }
-        T const factor = now.largest == largest ? T(1) : std::exp(now.largest - largest);
-        now = {largest, now.total * factor + sum_of_lanes(head.block, sum, mine.lanes)};
+        T const factor = running.largest == largest ? T(1) : std::exp(running.largest - largest);
+        running = {largest, running.total * factor + sum_of_lanes(head.block, sum, mine.lanes)};
         if (mine.is_row && mine.lane == 0) {
             earlier[mine.row] = factor;
         }

@@ -33,13 +33,13 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
     CASTNET_HD void turn_back(Warp const& warp, int column, bool plain, int visible,
                               sum_fragment& score, sum_fragment& gradient,
                               F const& numbers_of) const {
-        auto const scale = static_cast<float>(this->scale);
+        auto const score_scale = static_cast<float>(this->scale);
         if (plain) {
             warp.for_each(column, [&](int row, int at, int i) {
                 element const e = numbers_of(row, at, i);
-                float const weight = exponential(score.of[i] * scale - e.log_sum);
+                float const weight = exponential(score.of[i] * score_scale - e.log_sum);
                 score.of[i] = weight;
-                gradient.of[i] = weight * (gradient.of[i] - e.mean) * scale;
+                gradient.of[i] = weight * (gradient.of[i] - e.mean) * score_scale;
             });
             return;
         }
@@ -47,16 +47,18 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
             element const e = numbers_of(row, at, i);
             if (this->sees(e.query, e.key, visible)) {
                 auto const factor = static_cast<float>(warp.head.dropout(e.query, e.key));
-                float const weight = exponential(score.of[i] * scale - e.log_sum);
+                float const weight = exponential(score.of[i] * score_scale - e.log_sum);
                 score.of[i] = weight * factor;
-                gradient.of[i] = weight * (gradient.of[i] * factor - e.mean) * scale;
+                gradient.of[i] = weight * (gradient.of[i] * factor - e.mean) * score_scale;
             } else {
                 score.of[i] = gradient.of[i] = 0;
             }
         });
     }
-    CASTNET_HD bool is_plain(int query, int queries, int key, int keys, int visible) const {
-        return this->form.stream < 0 && this->see_all(query, queries, key, keys, visible);
+    CASTNET_HD bool is_plain(int query, int query_count, int key_number, int key_count,
+                             int visible) const {
+        return this->form.stream < 0 &&
+               this->see_all(query, query_count, key_number, key_count, visible);
     }
 };
 
@@ -79,7 +81,7 @@ struct tensor_core_query_gradient_body : tensor_core_attention_gradient<T> {
 private:
     template <class Warp>
     CASTNET_HD void add_keys(Warp const& warp, int top) const {
-        constexpr int side = problem::side;
+        constexpr int rows = problem::side; // of a tile
         auto const& head = warp.head;
         auto const& block = warp.block;
         auto const tile_k = problem::shared_tile(block, 0), tile_v = problem::shared_tile(block, 1);
@@ -98,9 +100,9 @@ private:
         }
         typename Warp::sums sum{};
         for_each_tile_of_keys(warp, top, visible, [&](int left) {
-            bool const plain = this->is_plain(top + warp.first_row, 16, left, side, visible);
+            bool const plain = this->is_plain(top + warp.first_row, 16, left, rows, visible);
             CASTNET_NO_UNROLL
-            for (int n = 0; n < side; n += 16) {
+            for (int n = 0; n < rows; n += 16) {
                 sum_fragment score[2], slope[2];
                 warp.add_products(query, tile_k, n, score[0], score[1]);
                 warp.add_products(gradient, tile_v, n, slope[0], slope[1]);
@@ -138,33 +140,33 @@ struct tensor_core_key_gradient_body : tensor_core_attention_gradient<T> {
 private:
     template <class Warp>
     CASTNET_HD void add_queries(Warp const& warp, int left) const {
-        constexpr int side = problem::side;
+        constexpr int rows = problem::side; // of a tile
         auto const& head = warp.head;
         auto const& block = warp.block;
         auto const tile_q = problem::shared_tile(block, 0),
                    tile_dy = problem::shared_tile(block, 1);
-        float *const mean = problem::after_tiles(block, 2), *const log_sum = mean + side;
+        float *const mean = problem::after_tiles(block, 2), *const log_sum = mean + rows;
         int const visible = this->keys_of(head.sample);
         warp.load(this->k, this->keys, visible, this->features, left, tile_q);
         warp.load(this->v, this->keys, visible, this->values, left, tile_dy);
         block.sync();
-        auto const key = warp.rows_of(tile_q), value = warp.rows_of(tile_dy);
+        auto const key_rows = warp.rows_of(tile_q), value_rows = warp.rows_of(tile_dy);
         typename Warp::sums sum_k{}, sum_v{};
         int const begin = this->form.causal ? left : 0;
-        for (int top = begin; left < visible && top < this->queries; top += side) {
+        for (int top = begin; left < visible && top < this->queries; top += rows) {
             block.sync();
             warp.load(this->q, this->queries, this->queries, this->features, top, tile_q);
             warp.load_gradients(this->dy, this->y, top, tile_dy, mean);
-            for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
+            for (auto i = int(block.thread()); i < rows; i += int(block.threads())) {
                 log_sum[i] = this->log_sum_of(head, top + i);
             }
             block.sync();
-            bool const plain = this->is_plain(top, side, left + warp.first_row, 16, visible);
+            bool const plain = this->is_plain(top, rows, left + warp.first_row, 16, visible);
             CASTNET_NO_UNROLL
-            for (int n = 0; n < side; n += 16) { // (scores of keys, in rows, with queries)
+            for (int n = 0; n < rows; n += 16) { // (scores of keys, in rows, with queries)
                 sum_fragment score[2], slope[2];
-                warp.add_products(key, tile_q, n, score[0], score[1]);
-                warp.add_products(value, tile_dy, n, slope[0], slope[1]);
+                warp.add_products(key_rows, tile_q, n, score[0], score[1]);
+                warp.add_products(value_rows, tile_dy, n, slope[0], slope[1]);
                 CASTNET_UNROLL
                 for (int h = 0; h < 2; ++h) {
                     this->turn_back(warp, n + 8 * h, plain, visible, score[h], slope[h],

@@ -36,25 +36,25 @@ CASTNET_WIDE_VECTORS inline void transpose_fixed(T const* from, size_t from_step
     using number = std::conditional_t<sizeof(T) == sizeof(float), float, double>;
     using vector = typename cpu::vector_of<number, static_cast<int>(lanes)>::type;
     auto const turn_block = [&](size_t top, size_t left) __attribute__((always_inline)) {
-        vector block[lanes] = {};
+        vector lines[lanes] = {};
         CASTNET_UNROLL
         for (size_t j = 0; j < columns; ++j) {
             T const* const line = from + (left + j) * from_step + top;
             if (rows == lanes || j + 1 < columns || left + columns < Columns) {
-                block[j] = *reinterpret_cast<vector const*>(line);
+                lines[j] = *reinterpret_cast<vector const*>(line);
             } else { // nothing lies after it
-                std::memcpy(&block[j], line, rows * sizeof(T));
+                std::memcpy(&lines[j], line, rows * sizeof(T));
             }
         }
-        cpu::turn_lanes<1, number, static_cast<int>(lanes)>(block);
+        cpu::turn_lanes<1, number, static_cast<int>(lanes)>(lines);
         CASTNET_UNROLL
         for (size_t i = 0; i < rows; ++i) {
             T* const line = to + (top + i) * to_step + left;
             if (columns == lanes || After == memory_after::undetermined || i + 1 < rows ||
                 top + rows < Rows) {
-                *reinterpret_cast<vector*>(line) = block[i];
+                *reinterpret_cast<vector*>(line) = lines[i];
             } else {
-                std::memcpy(line, &block[i], columns * sizeof(T));
+                std::memcpy(line, &lines[i], columns * sizeof(T));
             }
         }
     };
