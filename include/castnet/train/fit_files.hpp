@@ -5,7 +5,6 @@
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/train/callback.hpp>
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace castnet::detail {
 // Throws file_error if a file could not be written after the first steps, or would be written by
 // two. `checkpoint` is empty without one.
 [[gnu::noinline]] inline void check_fit_files(std::string const& checkpoint,
-                                              std::span<callback const> callbacks,
+                                              std::vector<callback> const& callbacks,
                                               history const& h) {
     std::vector<std::string> files;
     auto const add = [&](std::string const& file) {

@@ -276,7 +276,8 @@ private:
         return !t_.replicas_.any(report.stop);
     }
 
-    // Appends the epoch's row to the history and writes the checkpoint.
+    // Appends the epoch's row to the history, in the order of history_columns(), and writes the
+    // checkpoint.
     [[gnu::noinline]] void end_epoch(progress& bar, size_t steps, double waited) {
         auto& position = t_.position_;
         scores_type const trained{t_.replicas_.totals(), t_.metrics_};
@@ -286,15 +287,19 @@ private:
         }
         check_loss(trained, steps);
         double const seconds = monotonic_seconds() - t_.epoch_start_;
-        std::optional<scores_type> validated;
+        std::vector<double> row;
+        append_scores(row, trained);
         std::string shown;
         if (options_.validation.has_value()) {
-            validated = options_.validation.evaluate(t_);
-            loss_watch_.check_validation(*validated, position.epochs + 1);
-            shown = progress::means(*validated, "val_");
+            scores_type const validated = options_.validation.evaluate(t_);
+            loss_watch_.check_validation(validated, position.epochs + 1);
+            append_scores(row, validated);
+            shown = progress::means(validated, "val_");
         }
-        t_.history_.append(history_row(trained, validated ? &*validated : nullptr, position.rate,
-                                       seconds, waited));
+        row.push_back(position.rate);
+        row.push_back(seconds);
+        row.push_back(waited);
+        t_.history_.append(row);
         bar.end(trained, shown);
         ++t_.epochs_;
         ++position.epochs;

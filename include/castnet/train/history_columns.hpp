@@ -24,18 +24,12 @@ template <class Scores>
     return names;
 }
 
-// The row of an epoch, in the order of these columns; `validated` is nullptr without validation.
+// Appends loss and metrics to the row of an epoch, in the order of these columns.
 template <class Scores>
-[[gnu::noinline]] std::vector<double> history_row(Scores const& trained, Scores const* validated,
-                                                  double rate, double seconds, double waiting) {
-    std::vector<double> row;
-    for (Scores const* scores : {&trained, validated}) {
-        for (std::size_t i = 0; i < Scores::count && scores != nullptr; ++i) {
-            row.push_back(scores->result(i));
-        }
+[[gnu::noinline]] void append_scores(std::vector<double>& row, Scores const& scores) {
+    for (std::size_t i = 0; i < Scores::count; ++i) {
+        row.push_back(scores.result(i));
     }
-    row.insert(row.end(), {rate, seconds, waiting});
-    return row;
 }
 
 } // namespace castnet::detail

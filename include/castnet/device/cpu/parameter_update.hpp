@@ -53,7 +53,7 @@ public:
             placed_parameter const& p = Plan.parameters[i];
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
-            bool const counts = p.trainable && group_at(groups_, i) != no_group;
+            bool const counts = p.trainable && group_at(groups(), i) != no_group;
             gradient_rows const* const table = tables_.at(p.offset);
             if (counts && table && table->are_known() && p.cost == penalty{} &&
                 end - begin == p.count()) {
@@ -85,7 +85,7 @@ public:
                                    gradients + first,
                                    gradients + Plan.trainable,
                                    slot_stride};
-            for_each_penalty(Plan, groups_,
+            for_each_penalty(Plan, groups(),
                              [&](penalty const& cost, update_group group, std::ptrdiff_t begin,
                                  std::ptrdiff_t end) {
                                  if (group != no_group) {
@@ -127,7 +127,7 @@ private:
     void update_each(context const& c, Rule const& rule, T scale) const {
         for (std::size_t i = 0; i < std::size_t(Plan.sizes.parameters); ++i) {
             placed_parameter const& p = Plan.parameters[i];
-            update_group const group = group_at(groups_, i);
+            update_group const group = group_at(groups(), i);
             if (p.trainable && group != no_group) {
                 T* const gradients = c.region[int(region::gradients)];
                 Device::template optimize_parameter<Slots>(
@@ -139,6 +139,9 @@ private:
             }
         }
     }
+
+    // (A vector itself becomes a span by way of std::ranges, which compilers take long for.)
+    std::span<update_group const> groups() const { return {groups_.data(), groups_.size()}; }
 
     std::vector<update_group> groups_; // see set_groups(); none at first
     trained_tables tables_;

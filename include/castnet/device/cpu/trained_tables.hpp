@@ -35,13 +35,16 @@ public:
     }
 
     // In the order of their offsets.
-    std::span<gradient_rows> all() { return tables_; }
+    std::span<gradient_rows> all() { return {tables_.data(), tables_.size()}; }
 
     // The table at this offset; nullptr if there is none.
     gradient_rows const* at(std::ptrdiff_t offset) const {
-        auto const found = std::find_if(tables_.begin(), tables_.end(),
-                                        [=](auto const& t) { return t.offset() == offset; });
-        return found == tables_.end() ? nullptr : &*found;
+        for (gradient_rows const& each : tables_) {
+            if (each.offset() == offset) {
+                return &each;
+            }
+        }
+        return nullptr;
     }
 
     // Something else than a step's launches changes gradients.
