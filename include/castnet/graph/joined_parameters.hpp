@@ -7,11 +7,17 @@
 namespace castnet::ir {
 
 constexpr void join_parameters(graph& g, results& r) {
+    int nodes = 0;
+    for (node const& n : g.nodes) {
+        nodes += n.kind == op::parameter ? 1 : 0;
+    }
+    if (nodes == g.parameters.size()) {
+        return;
+    }
     list<int> first = list<int>::filled(g.parameters.size(), -1), same;
-    bool any = false;
     for (int i = 0; i < g.nodes.size(); ++i) {
         node& n = g.nodes[i];
-        for (int k = 0; any && k < n.operands; ++k) {
+        for (int k = 0; k < n.operands; ++k) {
             n.in[k] = n.in[k] < 0 ? n.in[k] : same[n.in[k]];
         }
         same.push(i);
@@ -23,14 +29,11 @@ constexpr void join_parameters(graph& g, results& r) {
         } else {
             same[i] = known;
             n = graph::shaped<shape<>>(op::constant, false); // which nobody reads
-            any = true;
         }
     }
-    if (any) {
-        for_each_result(g, r, [&same](int& id) { id = same[id]; });
-        for (parameter& p : g.parameters) {
-            p.node = same[p.node];
-        }
+    for_each_result(g, r, [&same](int& id) { id = same[id]; });
+    for (parameter& p : g.parameters) {
+        p.node = same[p.node];
     }
 }
 
