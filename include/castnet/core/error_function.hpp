@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/exponential.hpp>
+#include <castnet/core/float_bits.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/polynomial.hpp>
 #include <castnet/core/select.hpp>
@@ -50,6 +51,19 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T erf(T x) {
     return std::erf(x);
 }
 
+// rounded - a^2, where `rounded` is a * a.
+template <Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T error_of_square(T a, T rounded) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return multiply_add(-a, a, rounded);
+#else
+    using bits = float_bits<T>; // half of the digits, whose square is exact
+    constexpr auto low = (typename bits::type{1} << (bits::mantissa_size / 2 + 1)) - 1;
+    T const high = bits::number(bits::of(a) & ~low);
+    return (rounded - high * high) - (a - high) * (a + high);
+#endif
+}
+
 // 1 - erf(x), within 5 ulp also where erf(x) is nearly 1: exp(-x^2) p / (1 + 2 x) of x >= 0, where
 // p is a polynomial of (x - c) / (x + c), after W. J. Cody, "Rational Chebyshev approximations for
 // the error function" (1969), and M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of
@@ -79,9 +93,8 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T erfc(T x) {
                            0.015379652102620087, -0.13962111684056286, 1.2329951186255525);
         }
         T const scaled = p / multiply_add(T(2), a, T(1));
-        T const square = a * a, lack = multiply_add(-a, a, square); // -a * a is lack - square
-        T const power = elementary::exp(-square) * scaled;
-        T const above = multiply_add(power, lack, power);
+        T const square = a * a, power = elementary::exp(-square) * scaled;
+        T const above = multiply_add(power, error_of_square(a, square), power);
         return select(x < T(0), T(2) - above, above);
     }
 #endif

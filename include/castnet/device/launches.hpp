@@ -142,10 +142,10 @@ struct operation_has_kernel {
     static constexpr bool checked = true;
 };
 
-// The kernel of an operation of the plan that is no fused program.
-template <class Device, auto const& Plan>
+// The kernel of an operation of the plan from Least on that is no fused program.
+template <class Device, auto const& Plan, op Least = op{}>
 constexpr typename Device::kernel operation_kernel(op kind) {
-    return with_operation_kind<Plan>(kind, [](auto found) -> typename Device::kernel {
+    return with_operation_kind<Plan, Least>(kind, [](auto found) -> typename Device::kernel {
         constexpr op K = decltype(found)::value;
         static_assert(operation_has_kernel<Device, K>::checked);
         if constexpr (requires { Device::template operation_kernel<K>(); }) {

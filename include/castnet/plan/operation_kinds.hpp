@@ -9,13 +9,13 @@
 
 namespace castnet::ir {
 
-// Each operation once, but for fused programs.
+// Each operation from `least` on once, but for fused programs.
 template <class Plan>
-constexpr list<op> find_operation_kinds(Plan const& p) {
+constexpr list<op> find_operation_kinds(Plan const& p, op least) {
     list<op> found;
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launch(i);
-        bool known = is_fused(s);
+        bool known = is_fused(s) || s.kind < least;
         for (op const kind : found) {
             known = known || kind == s.kind;
         }
@@ -26,24 +26,24 @@ constexpr list<op> find_operation_kinds(Plan const& p) {
     return found;
 }
 
-template <auto const& Plan>
+template <auto const& Plan, op Least>
 struct operation_kinds {
-    static constexpr int count = find_operation_kinds(Plan).size();
+    static constexpr int count = find_operation_kinds(Plan, Least).size();
     struct table {
         op of[array_size(count)]{};
     };
     static constexpr table copy() {
         table found;
-        copy_list(found.of, find_operation_kinds(Plan));
+        copy_list(found.of, find_operation_kinds(Plan, Least));
         return found;
     }
     static constexpr table all = copy();
 };
 
-template <auto const& Plan, class F, int... I>
+template <auto const& Plan, op Least, class F, int... I>
 constexpr auto with_operation_kind([[maybe_unused]] op kind, F const& f,
                                    std::integer_sequence<int, I...>) {
-    using kinds = operation_kinds<Plan>;
+    using kinds = operation_kinds<Plan, Least>;
     decltype(f(std::integral_constant<op, op::copy>{})) result{};
     (..., void(kind == kinds::all.of[I]
                    ? void(result = f(std::integral_constant<op, kinds::all.of[I]>{}))
@@ -51,11 +51,12 @@ constexpr auto with_operation_kind([[maybe_unused]] op kind, F const& f,
     return result;
 }
 
-// f(std::integral_constant<op, kind>) for an operation of this plan that is no fused program.
-template <auto const& Plan, class F>
+// f(std::integral_constant<op, kind>) for an operation of this plan from Least on that is no fused
+// program.
+template <auto const& Plan, op Least = op{}, class F>
 constexpr auto with_operation_kind(op kind, F const& f) {
-    return with_operation_kind<Plan>(
-        kind, f, std::make_integer_sequence<int, operation_kinds<Plan>::count>{});
+    return with_operation_kind<Plan, Least>(
+        kind, f, std::make_integer_sequence<int, operation_kinds<Plan, Least>::count>{});
 }
 
 } // namespace castnet::ir

@@ -23,10 +23,11 @@ template <auto const& Plan>
 std::string launch_name(ir::kernel_launch const& s) {
     static constexpr auto functions =
         function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
-    std::string text = is_fused(s) ? ir::operation_of(s.kind).name
-                                   : ir::with_operation_kind<Plan>(s.kind, [](auto found) {
-                                         return operation<decltype(found)::value>::name;
-                                     });
+    std::string text =
+        s.kind < op::own
+            ? ir::operation_of(s.kind).name
+            : ir::with_operation_kind<Plan, op::own>(
+                  s.kind, [](auto own) { return operation<decltype(own)::value>::name; });
     if (s.program >= 0) {
         for (int i = Plan.first_instruction[s.program]; i < Plan.first_instruction[s.program + 1];
              ++i) {

@@ -197,13 +197,9 @@ struct cpu_device {
     // Of an operation that is not castnet's own; kernel_of() has the others.
     template <op K>
     static constexpr kernel operation_kernel()
-        requires(K < op::own) || requires { cpu::kernel_for<T, K>::of({}, nullptr); }
+        requires requires { cpu::kernel_for<T, K>::of({}, nullptr); }
     {
-        if constexpr (K >= op::own) {
-            return cpu::kernel_for<T, K>::of({}, nullptr);
-        } else {
-            return {};
-        }
+        return cpu::kernel_for<T, K>::of({}, nullptr);
     }
 
 protected:
@@ -220,7 +216,7 @@ protected:
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
                                  : s.kind < op::own
                                      ? kernel_of<special>(s, Plan.windows)
-                                     : ir::operation_kernel<cpu_device, Plan>(s.kind);
+                                     : ir::operation_kernel<cpu_device, Plan, op::own>(s.kind);
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
                 table.of[i].of_samples = ir::is_of_samples(s, Plan.arrays);
