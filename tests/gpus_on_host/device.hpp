@@ -97,6 +97,8 @@ struct device : castnet::cuda::planning<T, Bf16> {
         if constexpr (K == op::matmul || K == op::matmul_data || K == op::matmul_weight ||
                       K == op::conv || K == op::conv_data || K == op::conv_weight) {
             return &product<K>;
+        } else if constexpr (K == op::copy) {
+            return nullptr; // from GPU to GPU
         } else {
             return castnet::cuda::kernel_for<context, K>::of();
         }

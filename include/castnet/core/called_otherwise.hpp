@@ -1,6 +1,8 @@
 // Call of other libraries that castnet has under another name: only for its message.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::detail {
 
 // As a static member of a class. Sentence<arguments…> says what to call instead.

@@ -131,11 +131,11 @@ template <class Device, auto const& Plan>
 inline constexpr auto fused_kernels =
     make_fused_kernels<Device, Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
 
-// A class, so that every compiler prints the types.
+// A class, so that every compiler prints the types. (What copies from GPU to GPU is no kernel.)
 template <class Device, op K>
 struct operation_has_kernel {
     static_assert(
-        requires { Device::template operation_kernel<K>(); },
+        K == op::copy || requires { Device::template operation_kernel<K>(); },
         "castnet: an operation of the network has no kernel for the policy's device: "
         "specialise kernel_for<T, K> or kernel_for<Context, K>, as device/cpu/kernel.hpp and "
         "device/cuda/kernel_for.hpp say; see operation_has_kernel<device, operation>");

@@ -23,9 +23,10 @@ constexpr size_t step_along(size_t from_last) {
 }
 
 // Whether two axes of a result, of which the inner one has so many elements, are one to all views
-// in X. Axes are counted from the last.
+// in X; unknown where X has other expressions than of views. Axes are counted from the last.
 template <class X>
 struct axes_in {
+    static constexpr bool are_known = Number<X> || requires { typename X::strides_type; };
     static constexpr bool are_one(size_t outer, size_t inner, size_t extent) {
         if constexpr (Number<X>) {
             return true;
@@ -36,6 +37,7 @@ struct axes_in {
 };
 template <class... X>
 struct axes_in<std::tuple<X...>> {
+    static constexpr bool are_known = (axes_in<X>::are_known && ...);
     static constexpr bool are_one(size_t outer, size_t inner, size_t extent) {
         return (axes_in<X>::are_one(outer, inner, extent) && ...);
     }
@@ -43,7 +45,8 @@ struct axes_in<std::tuple<X...>> {
 template <fn F, class T, class S, class... X>
 struct axes_in<elementwise_expression<F, T, S, X...>> : axes_in<std::tuple<X...>> {};
 
-// The axes of S as X has them, some of which a reduction drops: which ones become one.
+// The axes of S as X has them, some of which a reduction drops: which ones become one; of rank 0
+// where X does not tell.
 template <class S, class X, size_t... Reduced>
 struct merged_axes {
     size_t rank = 0;                 // when merged
@@ -53,6 +56,11 @@ struct merged_axes {
     size_t of[S::rank + 1] = {}; // which merged axis each becomes
 
     constexpr merged_axes() {
+        if constexpr (axes_in<X>::are_known) {
+            merge();
+        }
+    }
+    constexpr void merge() {
         for (size_t axis = 0; axis != S::rank; ++axis) {
             if (S::extent[axis] > 1) {
                 bool const reduced = is_one_of<Reduced...>(axis);
