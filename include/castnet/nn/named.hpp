@@ -51,7 +51,7 @@ struct named_layer {
         void(layer_stands_beside_name<Name, Given>{});
         return given;
     }
-    // That of a recurrent layer (nn/recurrent.hpp); so below.
+    // That of a recurrent layer (nn/recurrent.hpp), as containers have it.
     template <LayerInput X, class... Initial>
     constexpr auto with_state(X x, Initial... initial) const {
         return named_layer<Name, detail::with_state_of<Layer>>{}(x, initial...);

@@ -5,6 +5,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/checks.hpp>
+#include <castnet/tensor/detail/find_largest.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/detail/sort.hpp>
 #include <castnet/tensor/detail/value_counts.hpp>
@@ -41,75 +42,6 @@ auto with_last(std::index_sequence<Axis...>)
     -> shape<(Axis + 1 == S::rank ? Extent : S::extent[Axis])...>;
 template <class S, size_t Extent>
 using with_last_extent = decltype(with_last<Extent, S>(std::make_index_sequence<S::rank>{}));
-
-// The key of a number where -0 is 0, and its place: ascending, or of the largest first.
-template <bool LargestFirst, class T>
-placed_key<T> item_at(T number, size_t place) {
-    auto const key = sort_key<T>::of(static_cast<T>(number + T(0)));
-    using key_type = typename sort_key<T>::type;
-    return with_place<T>(LargestFirst ? static_cast<key_type>(~key) : key, place);
-}
-
-// The most elements whose order is kept while a row is searched for larger ones.
-inline constexpr size_t most_in_order = 16;
-
-// Whether all of Count numbers are at most as large as a limit, and none is NaN; without a jump for
-// each.
-template <size_t Count, class T>
-bool are_at_most(T limit, T const* numbers) {
-    using number = typename sort_key<T>::type; // as wide, for vectors
-    number many = 0;
-    for (size_t i = 0; i != Count; ++i) {
-        many = static_cast<number>(many + (numbers[i] <= limit ? 1 : 0));
-    }
-    return many == Count;
-}
-
-// The K largest of Length numbers with their places, in order: few of them are larger than the K
-// largest before them.
-template <size_t K, size_t Length, class T>
-void find_few_largest(T const* numbers, placed_key<T>* items) {
-    constexpr size_t block = 32;
-    for (size_t i = 0; i != K; ++i) {
-        items[i] = item_at<true>(numbers[i], i);
-    }
-    std::sort(items, items + K);
-    T limit = numbers[place_of(items[K - 1])];
-    auto const take = [&](size_t i) {
-        if (numbers[i] <= limit) {
-            return;
-        }
-        auto const item = item_at<true>(numbers[i], i);
-        if (item < items[K - 1]) {
-            size_t at = K - 1;
-            for (; at > 0 && item < items[at - 1]; --at) {
-                items[at] = items[at - 1];
-            }
-            items[at] = item;
-            limit = numbers[place_of(items[K - 1])];
-        }
-    };
-    size_t i = K;
-    for (; i + block <= Length; i += block) {
-        if (!are_at_most<block>(limit, numbers + i)) {
-            for (size_t k = 0; k != block; ++k) {
-                take(i + k);
-            }
-        }
-    }
-    for (; i != Length; ++i) {
-        take(i);
-    }
-}
-
-// The same of any K, with room for Length items.
-template <size_t K, size_t Length, class T>
-void find_largest(T const* numbers, placed_key<T>* items) {
-    for (size_t i = 0; i != Length; ++i) {
-        items[i] = item_at<true>(numbers[i], i);
-    }
-    std::partial_sort(items, items + K, items + Length);
-}
 
 } // namespace detail
 
@@ -168,16 +100,11 @@ auto largest(X const& x) {
     auto const all = detail::value_on_host(x);
     using part = detail::with_last_extent<S, K>;
     largest_values<tensor<T, part>, tensor<size_t, part>> found;
-    constexpr bool few = K <= detail::most_in_order && 32 * K <= length;
-    detail::buffer<detail::placed_key<T>, few ? K : length> room;
+    detail::buffer<detail::placed_key<T>, detail::room_for_largest<K, length>> room;
     auto* const items = room.data();
     for (size_t row = 0; row != S::count / length; ++row) {
         T const* const numbers = all.data() + row * length;
-        if constexpr (few) {
-            detail::find_few_largest<K, length>(numbers, items);
-        } else {
-            detail::find_largest<K, length>(numbers, items);
-        }
+        detail::find_largest<K, length>(numbers, items);
         for (size_t k = 0; k != K; ++k) {
             size_t const place = detail::place_of(items[k]);
             found.indices.data()[row * K + k] = place;

@@ -4,8 +4,8 @@
 
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
+#include <castnet/device/cpu/messages.hpp>
 #include <castnet/device/cpu/parameter_update.hpp>
-#include <castnet/device/cpu/range_messages.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/device/ir.hpp>
@@ -184,10 +184,10 @@ public:
         for (element_range const& r : ranges) {
             update_.forget_rows(r.where);
         }
-        return messages_.message(number, ranges, context_);
+        return messages_.read(number, ranges, context_);
     }
     void accept(std::size_t number, std::span<element_range const> ranges) {
-        messages_.accept(number, ranges, context_);
+        messages_.write(number, ranges, context_);
     }
 
     // Reads and sets the totals.
@@ -204,7 +204,7 @@ private:
     parameter_update<Device> update_;
     std::vector<double> totals_, kept_totals_;
     std::vector<T> kept_; // see keep_statistics()
-    range_messages<T> messages_;
+    messages<T> messages_;
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

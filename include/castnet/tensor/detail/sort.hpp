@@ -87,6 +87,14 @@ size_t place_of(Item const& item) {
     }
 }
 
+// The key of a number where -0 is 0, and its place: ascending, or of the largest first.
+template <bool LargestFirst, class T>
+placed_key<T> item_at(T number, size_t place) {
+    auto const key = sort_key<T>::of(static_cast<T>(number + T(0)));
+    using key_type = typename sort_key<T>::type;
+    return with_place<T>(LargestFirst ? static_cast<key_type>(~key) : key, place);
+}
+
 // Where a sort looks at items: the bits of an integer, or those of a placed key that are its own.
 template <class Key>
 struct whole_key {

@@ -1,4 +1,5 @@
-// Messages to other replicas: ranges of a device's memory as one array.
+// Messages of a device's values: ranges of its memory as one array. Messages are numbered, and each
+// stays valid until the next one of its number.
 #pragma once
 
 #include <castnet/device/ir.hpp>
@@ -11,36 +12,35 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Messages are numbered, and each stays valid until the next one of its number. A single range is
-// its own message, since the memory is the host's.
+// (A single range is its own message, since the memory is the host's.)
 template <class T>
-class range_messages {
+class messages {
 public:
+    // Copies these ranges to a message, one after the other.
     template <class Context>
-    std::span<T> message(std::size_t number, std::span<element_range const> ranges,
-                         Context const& c) {
+    std::span<T> read(std::size_t number, std::span<element_range const> ranges, Context const& c) {
         if (ranges.size() == 1) {
             return {begin_of(ranges[0], c), std::size_t(ranges[0].count)};
         }
-        if (messages_.size() <= number) {
-            messages_.resize(number + 1);
+        if (all_.size() <= number) {
+            all_.resize(number + 1);
         }
-        std::vector<T>& all = messages_[number];
-        all.clear();
+        std::vector<T>& one = all_[number];
+        one.clear();
         for (element_range const& r : ranges) {
             T const* const from = begin_of(r, c);
-            all.insert(all.end(), from, from + r.count);
+            one.insert(one.end(), from, from + r.count);
         }
-        return all;
+        return one;
     }
 
-    // Writes a message back into these ranges.
+    // Copies the message back to the ranges.
     template <class Context>
-    void accept(std::size_t number, std::span<element_range const> ranges, Context const& c) {
+    void write(std::size_t number, std::span<element_range const> ranges, Context const& c) {
         if (ranges.size() == 1) {
             return;
         }
-        T const* from = messages_[number].data();
+        T const* from = all_[number].data();
         for (element_range const& r : ranges) {
             std::copy_n(from, r.count, begin_of(r, c));
             from += r.count;
@@ -53,7 +53,7 @@ private:
         return c.region[int(r.where)] + r.offset;
     }
 
-    std::vector<std::vector<T>> messages_; // of several ranges
+    std::vector<std::vector<T>> all_; // of several ranges
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET
