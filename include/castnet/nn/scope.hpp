@@ -117,7 +117,7 @@ constexpr int node_of_known(ir::graph& g, parameter& p, bool trainable) {
 // is a row_major_shape<…> where three axes are no image's.
 template <Shape S>
 constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
-                                  parameter_options const& options) {
+                                  parameter_options const& options = {}) {
     ++g.path.asked;
     parameter p;
     p.name = g.path.prefix;
