@@ -194,6 +194,38 @@ struct critic_loss {
     }
 };
 
+// [window_attention]
+template <std::size_t Height, std::size_t Width, std::size_t Side, std::size_t Heads>
+struct window_attention_layer { // within windows of Side x Side places (Swin, Liu et al. 2021)
+    static constexpr char const* name = "window_attention";
+    static constexpr std::size_t down = Height / Side, across = Width / Side,
+                                 windows = down * across, places = Side * Side;
+
+    template <std::size_t Features>
+    constexpr auto operator()(cn::symbol<cn::shape<Height * Width, Features>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{name}};
+        auto const all = x | cn::named<"qkv", cn::dense<3 * Features>>;
+        auto const side_by_side = [](auto y) {
+            return y | cn::reshape_to<cn::row_major_shape<down, Side, across, Side, Features>> |
+                   cn::permute<1, 3, 0, 2, 4> | cn::reshape<places, windows * Features>;
+        };
+        auto const q = side_by_side(all | cn::slice_channels<0, Features>),
+                   k = side_by_side(all | cn::slice_channels<Features, Features>),
+                   v = side_by_side(all | cn::slice_channels<2 * Features, Features>);
+
+        constexpr std::size_t scores_of_window = Heads * places * places;
+        auto const bias = cn::new_parameter<cn::shape<scores_of_window>>(*x.g, "bias");
+        auto const biased = [&]<cn::Shape S>(cn::symbol<S> scores) { // windows and their heads
+            return cn::reshape_to<S>(cn::reshape<windows, scores_of_window>(scores) + bias);
+        };
+        auto const y = cn::attention<windows * Heads>(q, k, v, biased);
+        return y | cn::reshape_to<cn::row_major_shape<Side, Side, down, across, Features>> |
+               cn::permute<2, 0, 3, 1, 4> | cn::reshape<Height * Width, Features> |
+               cn::named<"proj", cn::dense<Features>>;
+    }
+};
+// [/window_attention]
+
 // [adversaries]
 struct adversaries {
     static constexpr auto generator =
@@ -273,6 +305,27 @@ TEST_CASE("a tensor of three axes of the guide") {
     std::vector<float> const y = model.predict(x);
     CHECK(y[23] == doctest::Approx(1)); // of heads of equal numbers
     CHECK(y[24] == doctest::Approx(3 / std::sqrt((7 * 9 + 16) / 8.0)));
+}
+
+TEST_CASE("attention within windows is that of each window alone") {
+    using policy = cn::policy::basic_cpu<double>;
+    constexpr std::size_t height = 4, width = 6, side = 2, features = 8, heads = 2;
+    using grid = cn::sequential<cn::input<height * width, features>,
+                                window_attention_layer<height, width, side, heads>{}>;
+    using window = cn::sequential<cn::input<side * side, features>,
+                                  window_attention_layer<side, side, side, heads>{}>;
+    cn::model<grid, policy, cn::batch<2>> whole{cn::seed{1}};
+    cn::model<window, policy, cn::batch<2>> part;
+    whole.set("0.bias", cn::random_normal<double, cn::shape<heads * 16>>(2));
+    cn::copy_parameters(whole, part);
+
+    auto const x = cn::random_normal<double, cn::shape<2, height, width, features>>(3);
+    cn::tensor const y = whole.predict(cn::reshape<2, height * width, features>(x));
+    cn::tensor const last_window = cn::slice<2, 4, 6>(cn::slice<1, 2, 4>(x));
+    cn::tensor const of_window = part.predict(cn::reshape<2, side * side, features>(last_window));
+    auto const images = cn::reshape<2, height, width, features>(y);
+    CHECK(cn::allclose(cn::reshape<2, side, side, features>(of_window),
+                       cn::slice<2, 4, 6>(cn::slice<1, 2, 4>(images))));
 }
 
 TEST_CASE("recipes of the guide") {

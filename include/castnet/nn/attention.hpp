@@ -104,7 +104,8 @@ struct attention_function {
             attends<Heads, Q, K, V>,
             "castnet: attention needs sequences: queries (time, features), keys and "
             "values of one length, keys with as many features as the queries, and features "
-            "that the heads can share equally; see attends<heads, queries, keys, values>");
+            "that the heads can share equally; several sequences of a sample are more heads, as in "
+            "window_attention of the guide; see attends<heads, queries, keys, values>");
         using result = shape<Q::extent[0], channels_of<V>>;
         if constexpr (attends<Heads, Q, K, V> && (masks_scores<Mask>::checked && ...)) {
             if constexpr (detail::has_fused_masks<Mask...> &&
@@ -205,7 +206,9 @@ struct multi_head_attention_layer {
             attends_with_equal_features<Heads, Q, K, V>,
             "castnet: multi_head_attention needs sequences (time, features): queries, keys and "
             "values with as many features, which the heads can share equally, and keys and values "
-            "of one length; see attends_with_equal_features<heads, queries, keys, values>");
+            "of one length; several sequences of a sample are more heads, as in window_attention "
+            "of "
+            "the guide; see attends_with_equal_features<heads, queries, keys, values>");
         if constexpr (attends_with_equal_features<Heads, Q, K, V>) {
             constexpr size_t features = channels_of<Q>;
             ir::graph& g = *q.g;
