@@ -16,6 +16,15 @@ public:
     constexpr list(std::initializer_list<T> values) {
         append(values.begin(), static_cast<int>(values.size()));
     }
+    // `count` elements as T{}: zeros of numbers. Compilers take no step for each, as filled() does.
+    static constexpr list with_size(int count) {
+        list all{};
+        if (count > 0) {
+            all.data_ = new T[static_cast<unsigned>(count)]();
+            all.size_ = all.capacity_ = count;
+        }
+        return all;
+    }
     // `count` times `value`.
     static constexpr list filled(int count, T const& value) {
         list all{};
@@ -69,6 +78,14 @@ public:
         for (int const end = size_ + count; size_ < end;) {
             data_[size_++] = value;
         }
+    }
+    // Appends elements as T{} up to so many in all.
+    constexpr void lengthen(int count) {
+        list longer = with_size(count);
+        for (int i = 0; i < size_; ++i) {
+            longer.data_[i] = data_[i];
+        }
+        trade(longer);
     }
     constexpr void insert(int at, T value) {
         push(value);

@@ -47,7 +47,7 @@ private:
     constexpr void find() {
         int const count = g_.nodes.size();
         node const* const nodes = g_.nodes.data();
-        list<int> reads = list<int>::filled(count, 0);
+        list<int> reads = list<int>::with_size(count);
         int* const readers = reads.data();
         for (int i = 0; i < count; ++i) {
             for (int k = 0; k < nodes[i].operands; ++k) {
@@ -60,7 +60,7 @@ private:
             readers[output] += 1;
         }
         norm_behind_ = list<int>::filled(count, -1);
-        left_out_ = list<char>::filled(count, 0);
+        left_out_ = list<char>::with_size(count);
         for (int i = 0; i < count; ++i) {
             node const& n = nodes[i];
             if (n.kind != op::map || n.function != fn::normalize || n.derivative >= 0 ||

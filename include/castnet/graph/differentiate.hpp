@@ -22,13 +22,13 @@ constexpr void differentiation::find_wanted(Begins const& begins) {
 
 constexpr differentiation::differentiation(graph& g, bool by_inputs)
     : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
-      wanted_{list<char>::filled(forward_, 0)} {
+      wanted_{list<char>::with_size(forward_)} {
     find_wanted([&](int i) { return by_inputs && at(i).kind == op::input; });
 }
 
 constexpr differentiation::differentiation(graph& g, list<int> const& by)
     : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
-      wanted_{list<char>::filled(forward_, 0)}, ends_{list<char>::filled(forward_, 0)} {
+      wanted_{list<char>::with_size(forward_)}, ends_{list<char>::with_size(forward_)} {
     for (int id : by) {
         ends_[id] = 1;
     }

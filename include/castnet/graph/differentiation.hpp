@@ -145,10 +145,12 @@ public:
     // Whether a single node of the network reads this one, which is no result, and none has sent it
     // a gradient yet.
     constexpr bool read_once(int x) const {
+        node const* const nodes = g_.nodes.data();
         int readers = 0;
-        for (int i = x + 1; i < forward_; ++i) {
-            for (int k = 0; k < at(i).operands; ++k) {
-                readers += at(i).in[k] == x;
+        for (int i = x + 1; i < forward_ && readers < 2; ++i) {
+            node const& n = nodes[i];
+            for (int k = 0; k < n.operands; ++k) {
+                readers += n.in[k] == x;
             }
         }
         return readers == 1 && gradient_.data()[x] < 0;
@@ -244,8 +246,8 @@ private:
         if (gradient < 0) {
             return;
         }
-        while (taken_.size() <= gradient) {
-            taken_.push(0);
+        if (taken_.size() <= gradient) {
+            taken_.lengthen(2 * gradient + 2);
         }
         if (taken_[gradient] || at(gradient).kind == op::reshape) {
             g_.device = at(gradient).device;

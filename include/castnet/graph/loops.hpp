@@ -51,7 +51,7 @@ private:
     // Loops that nothing depends on disappear: a feedback has no reader that would tell, and what a
     // repeated block leaves may have none but its next repetition.
     constexpr void find_alive() {
-        alive_ = list<char>::filled(old_.size(), 0);
+        alive_ = list<char>::with_size(old_.size());
         for_each_result(g_, results_, [this](int id) { alive_[id] = 1; });
         for (int i = old_.size() - 1; i >= 0; --i) {
             node const& n = old_[i];
@@ -93,7 +93,7 @@ private:
 
     constexpr void move_loop(int first, int last) {
         int const loop = old_[first].loop;
-        list<char> reads = list<char>::filled(last + 1 - first, 0), leads = reads;
+        list<char> reads = list<char>::with_size(last + 1 - first), leads = reads;
         for (int i = first; i <= last; ++i) {
             node const& n = old_[i];
             bool mine = n.kind == op::delay;

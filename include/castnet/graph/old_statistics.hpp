@@ -27,7 +27,7 @@ public:
 
 private:
     constexpr void find() {
-        copied_ = list<char>::filled(g_.parameters.size(), 0);
+        copied_ = list<char>::with_size(g_.parameters.size());
         for (graph::update const& u : g_.updates) {
             g_.expect(!copied_[u.parameter], mistake::updated_twice);
             copied_[u.parameter] = u.alone ? 0 : 1;

@@ -62,7 +62,7 @@ private:
         int const count = g_.nodes.size();
         variance_of_ = list<int>::filled(count, -1);
         running_ = variance_of_;
-        left_out_ = list<char>::filled(count, 0);
+        left_out_ = list<char>::with_size(count);
         for (graph::update const& u : g_.updates) {
             for (int id = u.value; moves_running_mean(at(id)); id = at(id).in[0]) {
                 running_[at(id).in[1]] = at(id).in[0];

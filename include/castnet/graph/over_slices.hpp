@@ -16,7 +16,7 @@ class slice_overwriting {
 public:
     constexpr slice_overwriting(graph& g, results const& r)
         : nodes_{g.nodes.data()}, count_{g.nodes.size()},
-          reader_{list<int>::filled(count_, nobody)}, readers_{list<char>::filled(count_, 0)} {
+          reader_{list<int>::filled(count_, nobody)}, readers_{list<char>::with_size(count_)} {
         for_each_result(g, r, [this](int id) { keep(id); });
     }
 

@@ -21,7 +21,7 @@ public:
     // Of values in loops over time or of all values.
     constexpr recomputation(graph& g, results& r, bool everywhere)
         : g_{g}, results_{r}, everywhere_{everywhere}, nodes_{g.nodes.data()},
-          forward_{nodes_before_backward(g)}, marks_{list<int>::filled(forward_, 0)},
+          forward_{nodes_before_backward(g)}, marks_{list<int>::with_size(forward_)},
           mark_{marks_.data()} {}
 
     constexpr void run() {

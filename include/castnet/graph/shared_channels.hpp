@@ -49,7 +49,7 @@ private:
     constexpr void find_readers() {
         first_reader_ = list<int>::filled(count_, nobody);
         last_reader_ = first_reader_;
-        in_loops_ = list<char>::filled(count_, 0);
+        in_loops_ = list<char>::with_size(count_);
         for_each_result(g_, results_, [this](int id) { last_reader_[id] = count_; });
         for (int i = 0; i < count_; ++i) {
             for (int k = 0; k < nodes_[i].operands; ++k) {

@@ -14,7 +14,7 @@ public:
         : nodes_{g.nodes.data()}, count_{g.nodes.size()}, differentiated_{!r.gradients.empty()},
           ends_{list<int>::filled(count_, count_)},
           loop_of_readers_{list<int>::filled(count_, nobody)},
-          in_other_steps_{list<char>::filled(count_, 0)} {
+          in_other_steps_{list<char>::with_size(count_)} {
         for_each_result(g, r, [this](int id) { keep(id); });
     }
 
@@ -154,7 +154,7 @@ private:
 constexpr void find_storage(graph& g, results const& r) {
     bool any = g.loops > 0;
     node const* const nodes = g.nodes.data();
-    for (int i = g.nodes.size() - 1; i >= 0 && !any; --i) {
+    for (int i = r.gradients.empty() ? g.nodes.size() - 1 : -1; i >= 0 && !any; --i) {
         any = nodes[i].kind == op::slice;
     }
     if (any) { // else every node has an array of its own

@@ -18,7 +18,7 @@ class slice_storing {
 public:
     constexpr slice_storing(graph& g, results& r)
         : g_{g}, results_{r}, nodes_{g.nodes.data()}, count_{g.nodes.size()},
-          read_elsewhere_{list<char>::filled(count_, 0)} {
+          read_elsewhere_{list<char>::with_size(count_)} {
         for (int i = 0; i < count_; ++i) {
             for (int k = 0; k < nodes_[i].operands; ++k) {
                 if (int const x = nodes_[i].in[k]; x >= 0 && nodes_[x].loop != nodes_[i].loop) {

@@ -18,7 +18,7 @@ public:
     constexpr time_axis(list<node> const& nodes, list<window> const& windows, int steps)
         : nodes_{nodes.data()}, windows_{windows}, steps_{steps},
           place_{list<time_place>::filled(nodes.size(), time_place::none)},
-          is_row_{list<char>::filled(nodes.size(), 0)} {
+          is_row_{list<char>::with_size(nodes.size())} {
         find_rows(nodes.size());
     }
 

@@ -29,7 +29,7 @@ public:
         for (int i = first; i < g_.nodes.size(); ++i) {
             g_.expect(g_.nodes[i].kind != op::delay, mistake::loop_in_cell);
         }
-        ir::list<char> changes = ir::list<char>::filled(g_.nodes.size() - changing, 0);
+        ir::list<char> changes = ir::list<char>::with_size(g_.nodes.size() - changing);
         for (int i = changing; i < g_.nodes.size(); ++i) {
             ir::node& n = g_.nodes[i];
             bool mine = i < first || ir::is_drawn(n.kind);

@@ -33,7 +33,7 @@ struct node_buffer {
 class buffer_assignment {
 public:
     constexpr buffer_assignment(graph_view const& g, lifetimes_view const& lives)
-        : g_{g}, lives_{lives}, buffers_{list<node_buffer>::filled(g.node_count, {})},
+        : g_{g}, lives_{lives}, buffers_{list<node_buffer>::with_size(g.node_count)},
           of_{buffers_.data()} {}
     buffer_assignment(buffer_assignment const&) = delete;
     buffer_assignment& operator=(buffer_assignment const&) = delete;
@@ -52,13 +52,12 @@ public:
 
     // As launches find it in the first repetition, if it is one of a repeated block's.
     constexpr array_ref ref(int id) const {
-        int const base = lives_.base[id];
-        node_buffer const& at = of_[base];
+        node_buffer const& at = of_[lives_.base[id]];
         array_ref const all{at.where,        at.offset,        g_.nodes[id].size,
                             at.chunk_stride, at.repeat_stride, at.is_bf16};
         return lives_.is_next[id] || g_.nodes[id].stored != storage::array ||
-                       g_.nodes[base].stored != storage::array
-                   ? ref_of_part(id, base, all)
+                       g_.nodes[lives_.base[id]].stored != storage::array
+                   ? ref_of_part(id, lives_.base[id], all)
                    : all;
     }
 

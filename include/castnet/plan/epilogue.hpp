@@ -40,7 +40,7 @@ public:
     constexpr epilogue_finder(graph_view const& g, list<int>& groups)
         : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
           carried_{carried_nodes(nodes_, count_, g.repeat_count)},
-          readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
+          readers_{list<int>::with_size(count_)}, functions_{list<int>::with_size(count_)} {}
 
     // Products and convolutions that are finished by a chain join its group, gradients of biases
     // that of the weight's gradient.

@@ -30,7 +30,7 @@ private:
     // repetition it is equally far.
     constexpr void place_parameters() {
         first_ = list<int>::filled(g_.parameter_count, -1);
-        stride_ = list<std::ptrdiff_t>::filled(g_.parameter_count, 0);
+        stride_ = list<std::ptrdiff_t>::with_size(g_.parameter_count);
         std::ptrdiff_t end = 0;
         for (int trainable = 1; trainable >= 0; --trainable) {
             for (int d = 0; d < Plan::sizes.devices; ++d) {
@@ -77,51 +77,55 @@ private:
     }
 
     constexpr void place_batch() {
-        std::ptrdiff_t& end = p_.elements(region::batch);
-        auto const take = [&](std::ptrdiff_t n) { return std::exchange(end, end + aligned(n)); };
         p_.weights = take(p_.batch);
         p_.sample_mask = take(p_.batch);
         p_.present = take(1);
         for (int i = 0; i < Plan::sizes.given; ++i) {
             p_.given[i] = take(1);
         }
-        int inputs = 0, targets = 0;
-        std::ptrdiff_t largest_image = 0;
         for (int i = 0; i < g_.node_count; ++i) {
-            if (!is_in_batch(nodes_[i].kind)) {
-                continue;
-            }
-            extents const e = nodes_[i].size;
-            bool const fed = nodes_[i].kind == op::input || nodes_[i].kind == op::target;
-            if (fed && !e.in_logical_order() && e.count() > largest_image) {
-                largest_image = e.count();
-            }
-            switch (nodes_[i].kind) {
-            case op::input:
-                buffers_.fix(i, region::batch, take(e.count() * p_.batch));
-                p_.inputs[inputs++] = {region::batch, buffers_[i].offset, e};
-                break;
-            case op::target:
-                buffers_.fix(i, region::batch, take(e.count() * p_.batch));
-                p_.targets[targets++] = {region::batch, buffers_[i].offset, e};
-                break;
-            case op::sample_weight:
-                buffers_.fix(i, region::batch, p_.weights);
-                break;
-            case op::sample_mask:
-                buffers_.fix(i, region::batch, p_.sample_mask);
-                break;
-            case op::sample_count:
-                buffers_.fix(i, region::batch, p_.present);
-                break;
-            case op::scalar:
-                buffers_.fix(i, region::batch, p_.given[nodes_[i].attribute]);
-                break;
-            default:
-                break;
+            if (is_in_batch(nodes_[i].kind)) {
+                place_in_batch(i);
             }
         }
-        p_.staging = take(largest_image);
+        p_.staging = take(largest_image_);
+    }
+    constexpr void place_in_batch(int i) {
+        switch (nodes_[i].kind) {
+        case op::input:
+            place_fed(i, p_.inputs[inputs_++]);
+            break;
+        case op::target:
+            place_fed(i, p_.targets[targets_++]);
+            break;
+        case op::sample_weight:
+            buffers_.fix(i, region::batch, p_.weights);
+            break;
+        case op::sample_mask:
+            buffers_.fix(i, region::batch, p_.sample_mask);
+            break;
+        case op::sample_count:
+            buffers_.fix(i, region::batch, p_.present);
+            break;
+        case op::scalar:
+            buffers_.fix(i, region::batch, p_.given[nodes_[i].attribute]);
+            break;
+        default:
+            break;
+        }
+    }
+    // What each batch is copied to.
+    constexpr void place_fed(int i, array_ref& to) {
+        extents const e = nodes_[i].size;
+        if (!e.in_logical_order() && e.count() > largest_image_) {
+            largest_image_ = e.count();
+        }
+        buffers_.fix(i, region::batch, take(e.count() * p_.batch));
+        to = {region::batch, buffers_[i].offset, e};
+    }
+    constexpr std::ptrdiff_t take(std::ptrdiff_t count) {
+        std::ptrdiff_t& end = p_.elements(region::batch);
+        return std::exchange(end, end + aligned(count));
     }
 
     // Gradients and running statistics have their places.
@@ -148,6 +152,8 @@ private:
     std::ptrdiff_t alignment_;
     list<int> first_;             // per parameter of the graph: its number in the plan
     list<std::ptrdiff_t> stride_; // and how far it is to the next repetition's
+    int inputs_ = 0, targets_ = 0;
+    std::ptrdiff_t largest_image_ = 0; // elements
 };
 
 } // namespace castnet::ir

@@ -52,7 +52,7 @@ constexpr list<int> kept_nodes(graph_view const& g) {
 
 // Per node: 1 where repetitions of a block leave it to the next ones, or the first gets it.
 constexpr list<char> carried_nodes(node const* nodes, int count, int repeats) {
-    list<char> carried = list<char>::filled(count, 0);
+    list<char> carried = list<char>::with_size(count);
     for (int i = 0; i < count && repeats > 0; ++i) {
         if (nodes[i].kind == op::carry) {
             carried[nodes[i].in[0]] = 1;
@@ -82,8 +82,8 @@ constexpr list<int> fuse(graph_view const& g) {
     node const* const nodes = g.nodes;
     list<int> groups = list<int>::filled(count, -1);
     list<int> consumers = list<int>::filled(count, nobody); // the one group that reads a node
-    list<int> inputs = list<int>::filled(count, 0);         // per group
-    list<int> members = list<int>::filled(count, 0);        // per group
+    list<int> inputs = list<int>::with_size(count);         // per group
+    list<int> members = list<int>::with_size(count);        // per group
     int* const group = groups.data();
     int* const reader = consumers.data();
     int* const in = inputs.data();

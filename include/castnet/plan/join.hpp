@@ -23,7 +23,7 @@ public:
     // `groups`: per node the end of its group, as of fuse().
     constexpr launch_joiner(graph_view const& g, int* groups, group_end* ends)
         : nodes_{g.nodes}, windows_{g.windows}, count_{g.node_count}, group_{groups}, end_{ends},
-          loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)},
+          loads_{g.nodes, g.node_count}, kept_{list<char>::with_size(g.node_count)},
           carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)},
           last_reader_{list<int>::filled(g.node_count, -1)},
           first_{list<int>::filled(g.node_count, -1)} {

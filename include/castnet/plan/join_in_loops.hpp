@@ -13,7 +13,7 @@ public:
     // Of groups that plan/join.hpp has joined.
     constexpr loop_joiner(graph_view const& g, int* groups, group_end* ends)
         : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
-          first_{list<int>::filled(count_, -1)}, products_{list<char>::filled(count_, 0)},
+          first_{list<int>::filled(count_, -1)}, products_{list<char>::with_size(count_)},
           results_{list<int>::filled(count_, 1)}, kept_{kept_nodes(g)} {
         for (int i = count_ - 1; i >= 0; --i) {
             if (int const end = group_[i]; end >= 0) {

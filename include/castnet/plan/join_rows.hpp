@@ -18,7 +18,7 @@ public:
         : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
           first_{list<int>::filled(count_, -1)}, next_{first_},
           carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)},
-          follower_{list<char>::filled(count_, 0)} {
+          follower_{list<char>::with_size(count_)} {
         for (int i = count_ - 1; i >= 0; --i) {
             if (int const end = group_[i]; end >= 0) {
                 next_[i] = first_[end];

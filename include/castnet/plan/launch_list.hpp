@@ -22,13 +22,17 @@ inline constexpr int all_parameters = -2, bf16_parameters = -3;
 
 struct launch_list_sizes {
     int launches = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
-    int unused_parameter = -1, unused_input = -1; // -1: none; else the first
+    int unused_parameter = -1, unused_input = -1; // -1: none; else the first. The first part has it
 
     // With those of the next part.
     constexpr launch_list_sizes then(launch_list_sizes const& part) const {
-        return {
-            launches + part.launches, arrays + part.arrays,  scalars + part.scalars, part.programs,
-            part.instructions,        part.unused_parameter, part.unused_input};
+        return {launches + part.launches,
+                arrays + part.arrays,
+                scalars + part.scalars,
+                part.programs,
+                part.instructions,
+                unused_parameter < 0 ? part.unused_parameter : unused_parameter,
+                unused_input < 0 ? part.unused_input : unused_input};
     }
     constexpr bool fit(launch_list_sizes const& capacity) const {
         return launches <= capacity.launches && arrays <= capacity.arrays &&

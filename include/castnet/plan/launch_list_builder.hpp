@@ -36,8 +36,10 @@ public:
         take_programs();
         list_launches(last);
         d_.programs = programs_.take();
-        d_.sizes.unused_parameter = first_unused_parameter(g_, group_);
-        d_.sizes.unused_input = unused_input(g_, group_);
+        if (begin_.node == 0) {
+            d_.sizes.unused_parameter = first_unused_parameter(g_, group_);
+            d_.sizes.unused_input = unused_input(g_, group_);
+        }
         d_.sizes.launches = d_.launches.size();
         d_.sizes.arrays = d_.arrays.size();
         d_.sizes.scalars = d_.scalars.size();
@@ -62,18 +64,18 @@ private:
     }
 
     constexpr void list_launches(int last) {
-        list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
+        list<int> firsts = list<int>::filled(last - begin_.node, -1),
+                  nexts = list<int>::with_size(g_.node_count);
         int *const first = firsts.data(), *const next = nexts.data();
         int const* const group = group_.of;
         for (int i = g_.node_count - 1; i >= 0; --i) { // what joins every group, ascending
             int const end = group[i];
-            if (end >= begin_.node && (nodes_[i].kind == op::map || end != i)) {
-                next[i] = first[end];
-                first[end] = i;
-            }
-        }
-        for (int i = begin_.node; i < g_.node_count; ++i) { // they stand after their operand
-            if (traits_of(nodes_[i]).beside) {
+            if (end >= begin_.node && end < last && (end != i || nodes_[i].kind == op::map)) {
+                int& first_of_group = first[end - begin_.node];
+                next[i] = first_of_group;
+                first_of_group = i;
+            } else if (end == i && nodes_[i].in[0] >= begin_.node && nodes_[i].in[0] < last &&
+                       traits_of(nodes_[i]).beside) {
                 beside_.push(i);
             }
         }
@@ -88,7 +90,7 @@ private:
         }
         for (int i = begin_.node; i < last; ++i) {
             if (group_.is_launched(i) && is_launched(nodes_[i], nodes_) && !is_copied(i)) {
-                add_launch(i, first[i], next, lower);
+                add_launch(i, first[i - begin_.node], next, lower);
             }
         }
     }
@@ -244,9 +246,9 @@ private:
         bool const spreads = s.program >= 0 && lower.pooling >= 0;
         bool const feeds = s.program < 0 && first >= 0 && nodes_[first].kind == op::feedback;
         d_.arrays.push(use_of(spreads ? lower.pooling : array_of(feeds ? first : id)));
-        for (int const other : beside_) {
-            if (nodes_[other].in[0] == id) {
-                add_result(s, other);
+        for (int k = beside_.size() - 1; k >= 0; --k) { // ascending
+            if (nodes_[beside_[k]].in[0] == id) {
+                add_result(s, beside_[k]);
             }
         }
         for (int m = n.kind == op::convert ? first : -1; m >= 0; m = next[m]) {
@@ -318,7 +320,7 @@ private:
     list<char> in_bf16_;  // per node; empty where nothing is
     list<char> prepared_; // per node; empty where nothing is kept
     launch_list_draft d_;
-    list<int> beside_; // nodes that the kernel of their operand computes
+    list<int> beside_; // nodes that the kernel of their operand computes, descending
     list<int> copied_; // inputs' copies that the first launch makes
     program_set programs_;
 };

@@ -14,9 +14,9 @@ public:
                                 char const* in_bf16 = nullptr)
         : nodes_{g.nodes}, group_{group}, in_bf16_{in_bf16},
           loads_{g.nodes, group.joins ? g.node_count : 0},
-          registers_{list<int>::filled(g.node_count, 0)},
-          owners_{list<int>::filled(g.node_count, 0)},
-          phases_{list<int>::filled(group.joins ? g.node_count : 0, 0)}, results_{phases_},
+          registers_{list<int>::with_size(g.node_count)},
+          owners_{list<int>::with_size(g.node_count)},
+          phases_{list<int>::with_size(group.joins ? g.node_count : 0)}, results_{phases_},
           reg_{registers_.data()}, owner_{owners_.data()}, result_{results_.data()} {}
 
     // Results of run(); they live until the next call.

@@ -170,7 +170,7 @@ constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* 
 constexpr void mark_attended(graph_view const& g, int const* group, char* in_bf16) {
     node const* const nodes = g.nodes;
     list<char> others = leaving_nodes(g); // read it, too
-    list<char> wanted = list<char>::filled(g.node_count, 0);
+    list<char> wanted = list<char>::with_size(g.node_count);
     for (int i = g.node_count - 1; i >= 0; --i) { // the readers of a node come before it
         node const& n = nodes[i];
         operation_traits const& is = traits_of(n);
@@ -227,7 +227,7 @@ constexpr void mark_activated(graph_view const& g, int const* group, char* in_bf
 
 // Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
 constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
-    list<char> in_bf16 = list<char>::filled(g.node_count, 0);
+    list<char> in_bf16 = list<char>::with_size(g.node_count);
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (group[i] < 0 || !traits_of(n).product) {

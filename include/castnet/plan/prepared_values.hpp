@@ -17,7 +17,7 @@ concept PreparingDevice = requires { requires Device::prepares; };
 // what one repetition passes to the next is none.)
 constexpr list<char> prepared_values(graph_view const& g) {
     constexpr char none = 0, of_parameters = 1, of_constants = 2;
-    list<char> prepared = list<char>::filled(g.node_count, 0);
+    list<char> prepared = list<char>::with_size(g.node_count);
     char* const is = prepared.data();
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];

@@ -61,7 +61,7 @@ private:
         if (!keeps_) {
             return;
         }
-        list<char> always = list<char>::filled(g_.node_count, 0); // read in every run
+        list<char> always = list<char>::with_size(g_.node_count); // read in every run
         for (kernel_launch const& s : p_.launches) {
             for (int k = 0; !s.once && k < s.arrays; ++k) {
                 int const id = uses_[s.first_array + k].node;
@@ -293,9 +293,9 @@ private:
     constexpr void enter_arrays(kernel_launch const& s, parts const& of_chunks,
                                 parts const& of_workers) {
         int const end = s.output + s.results;
-        for (int k = s.first_array; k < end; ++k) {
-            int const id = uses_[k].node; // in as few calls as can be, since compilers count them
-            p_.arrays[k] = id < 0 || uses_[k].is_bf16 ? ref(uses_[k]) : buffers_.ref(id);
+        for (int k = s.first_array; k < end; ++k) { // as few steps as can be: compilers count them
+            p_.arrays[k] =
+                uses_[k].node < 0 || uses_[k].is_bf16 ? ref(uses_[k]) : buffers_.ref(uses_[k].node);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, {});
