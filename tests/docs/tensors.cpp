@@ -178,6 +178,7 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::min(cn::sum<0>(cn::softmax.along<0>(a))) > 0.99);
     CHECK(array_equal(matrix::linspace(0, 8), matrix::arange()));
     CHECK(array_equal(cn::flip<0>(v), cn::roll<0>(cn::take<0>(v, cn::argsort(-v)), 3)));
+    CHECK(array_equal(cn::flip<0, 1>(a), cn::flip<1>(cn::flip<0>(a))));
     CHECK(cn::tile<2>(v).size() == cn::repeat_interleave<0, 2>(v).size());
     CHECK(cn::sum(cn::pad<0, 1, 1>(v)) == 3);
     auto const one_row = cn::broadcast_to<1, 3>(v);

@@ -230,6 +230,7 @@ TEST_CASE("rounding, and tests for NaN and infinity on a GPU") {
 TEST_CASE("elements at other places on a GPU") {
     auto const x = numbers<float, 3, 5, 4>(1);
     alike(1, [](auto const& t) { return cn::flip<1>(t); }, x);
+    alike(2, [](auto const& t) { return cn::flip<0, 2>(t); }, x);
     alike(1, [](auto const& t) { return cn::roll<2>(t, -3); }, x);
     alike(
         1, [](auto const& t, auto const& ids) { return cn::take<1>(t, ids); }, x,

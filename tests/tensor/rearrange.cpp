@@ -48,6 +48,49 @@ TEST_CASE("long rows are reversed and moved as short ones are") {
     CHECK(array_equal(flipped + counted, 149 + 300 * (counted / 150)));
 }
 
+namespace {
+
+// flip of a tensor, of an expression and of a temporary one, beside element by element.
+template <class T, class S, size_t... Axes>
+void check_flip() {
+    constexpr size_t rank = S::rank;
+    auto given = tensor<T, S>::empty();
+    for (size_t i = 0; i != given.size(); ++i) {
+        given.data()[i] = static_cast<T>(i * 7 + i / 5 % 3);
+    }
+    auto expected = tensor<T, S>::empty();
+    for (size_t i = 0; i != given.size(); ++i) {
+        size_t from = 0;
+        for (size_t axis = 0; axis != rank; ++axis) {
+            size_t const step = row_major<S>::step[axis], extent = S::extent[axis];
+            size_t const at = i / step % extent;
+            from += step * (((axis == Axes) || ...) ? extent - 1 - at : at);
+        }
+        expected.data()[i] = given.data()[from];
+    }
+    CHECK(array_equal(flip<Axes...>(given), expected));
+    CHECK(array_equal(flip<Axes...>(given * T(1)), expected));
+    CHECK(array_equal(flip<Axes...>(tensor<T, S>(given)), expected));
+    CHECK(array_equal(flip<Axes...>(given.view()), expected));
+    CHECK(array_equal(flip<Axes...>(flip<Axes...>(given)), given));
+}
+template <class T, size_t... Inner>
+void check_positions() {
+    (check_flip<T, shape<2, 101, Inner>, 1>(), ...);
+    (check_flip<T, shape<7, Inner>, 0, 1>(), ...);
+    (check_flip<T, shape<3, Inner, 5>, 0>(), ...);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("positions of any size are reversed, elsewhere and in place", T, std::uint8_t,
+                   std::int16_t, float, double) {
+    check_positions<T, 1, 2, 3, 4, 5, 8, 9, 17, 33, 64, 71>();
+    check_flip<T, shape<3, 1, 5, 4>, 0, 2>();
+    check_flip<T, shape<3, 4, 1, 5>, 3, 1, 2>();
+    check_flip<T, shape<1, 3>, 0>();
+}
+
 TEST_CASE("positions of an axis are taken by their numbers") {
     tensor<int, shape<2, 2>> const ids{{2, 0}, {1, 2}};
     CHECK(is<shape<2, 2, 2, 4>>(take<1>(x, ids), golden::taken));

@@ -204,6 +204,7 @@ TEST_CASE("sums of products by einsum") {
 TEST_CASE("places and axes of symbols are those of tensors") {
     check([](auto m) { return cn::sum(cn::exp(cn::flip<0>(m)) * m * cn::argmax(m)); }, a);
     check([](auto m) { return cn::sum(cn::square(cn::flip<1>(m)) * m - cn::argmin(m)); }, a);
+    check([](auto m) { return cn::sum(cn::square(cn::flip<0, 1>(m)) * m); }, a);
     check([](auto m, auto x) { return cn::sum(cn::argmax<0>(m) * x * x) + cn::norm(m); }, a, w);
     check([](auto m) { return cn::sum(cn::argmin<1>(m, cn::keepdims) * m * m); }, a);
     check([](auto x) { return cn::norm(cn::expand_dims<1>(x) * x + cn::argmin<0>(x)); }, w);

@@ -6,6 +6,7 @@
 #include <castnet/nn/axis_reductions.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/tensor/detail/checks.hpp>
 
 #include <utility>
 
@@ -23,10 +24,16 @@ constexpr auto transpose(symbol<S> x) {
     }
 }
 
-// The elements along an axis from the last to the first.
-template <size_t Axis, class S>
+// The elements along these axes from the last to the first.
+template <size_t Axis, size_t... More, class S>
 constexpr auto flip(symbol<S> x) {
-    return reverse<Axis>(x);
+    static_assert(detail::are_distinct<Axis, More...>(),
+                  "castnet: flip takes each axis once: two reversals leave it as it is");
+    if constexpr (sizeof...(More) > 0) {
+        return flip<More...>(reverse<Axis>(x));
+    } else {
+        return reverse<Axis>(x);
+    }
 }
 
 template <class S, size_t Axis>

@@ -4,6 +4,7 @@
 
 #include <castnet/core/pad.hpp>
 #include <castnet/tensor/detail/gather.hpp>
+#include <castnet/tensor/detail/reverse.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/views.hpp>
@@ -16,12 +17,47 @@
 
 namespace castnet {
 
-// The positions of an axis in reverse order, as numpy.flip.
-template <size_t Axis, TensorExpression X>
-auto flip(X const& x) {
-    using S = typename X::shape_type;
-    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
-    return detail::gathered<Axis, S::extent[Axis]>(x, detail::from_the_end<S::extent[Axis]>{});
+namespace detail {
+
+// Whether x has its elements in row-major order, in memory that is not its own to give away.
+template <class X>
+inline constexpr bool is_read_in_rows = false;
+template <class X>
+    requires requires { typename std::remove_cvref_t<X>::strides_type; }
+inline constexpr bool is_read_in_rows<X> =
+    std::remove_cvref_t<X>::is_flat &&
+    (std::is_lvalue_reference_v<X> || !requires(std::remove_cvref_t<X>& t) { t.view(); });
+
+} // namespace detail
+
+// The positions of these axes in reverse order, as numpy.flip and torch.flip: flip<0, 1>(x).
+template <size_t Axis, size_t... More, TensorExpression X>
+auto flip(X&& x) {
+    using expression = std::remove_cvref_t<X>;
+    using S = typename expression::shape_type;
+    static_assert((detail::has_axis<S, Axis> && ... && detail::has_axis<S, More>),
+                  "castnet: the tensor has no such axis");
+    static_assert(detail::are_distinct<Axis, More...>(),
+                  "castnet: flip takes each axis once: two reversals leave it as it is");
+    if constexpr (!detail::is_host<typename expression::device_type>) {
+        auto reversed =
+            detail::gathered<Axis, S::extent[Axis]>(x, detail::from_the_end<S::extent[Axis]>{});
+        if constexpr (sizeof...(More) > 0) {
+            return flip<More...>(reversed);
+        } else {
+            return reversed;
+        }
+    } else if constexpr (detail::is_read_in_rows<X>) {
+        auto result = tensor<typename expression::value_type, S>::empty();
+        detail::reverse_axes<false, detail::reversed_axes<S, Axis, More...>>(
+            x.data(), result.data(), S::count);
+        return result;
+    } else {
+        auto result = evaluate(static_cast<X&&>(x));
+        auto* const all = result.data();
+        detail::reverse_axes<true, detail::reversed_axes<S, Axis, More...>>(all, all, S::count);
+        return result;
+    }
 }
 
 // Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
