@@ -112,7 +112,7 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
         reduce_turned_columns<Reduction, reduced::count, length>(x.data(), out);
     } else if constexpr (!along && flat && is_in_memory<X> &&
                          joins_rows<Reduction, T, reduced::count, length> && both::rank > 1 &&
-                         both::extent[both::rank - 2] == reduced::count) {
+                         both::extent[last_axis > 0 ? last_axis - 1 : 0] == reduced::count) {
         for (size_t i = 0; i != kept::count; i += length) {
             reduce_joined_rows<Reduction, reduced::count, length>(x.data() + i * reduced::count,
                                                                   out + i);
