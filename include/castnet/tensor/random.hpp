@@ -216,13 +216,26 @@ tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t st
     auto const comes_before = [&](item a, item b) {
         return a >> 32 != b >> 32 ? a < b : comes_before_by_words(a, b);
     };
-    for (size_t i = 0; i != N; ++i) {
+    auto const put_in_place = [&](size_t i) {
         item const next = items[i];
         size_t at = i;
         for (; at > 0 && comes_before(next, items[at - 1]); --at) {
             items[at] = items[at - 1];
         }
         items[at] = next;
+    };
+    constexpr size_t several = 8, rest = (N - 1) % several; // of which mostly none has to be moved
+    for (size_t i = 1; i != N - rest; i += several) {
+        item unordered = 0;
+        for (size_t k = i; k != i + several; ++k) {
+            unordered |= items[k - 1] >> 32 >= items[k] >> 32 ? 1 : 0;
+        }
+        for (size_t k = i; unordered != 0 && k != i + several; ++k) {
+            put_in_place(k);
+        }
+    }
+    for (size_t i = N - rest; i < N; ++i) {
+        put_in_place(i);
     }
     auto order = tensor<size_t, shape<N>>::empty();
     for (size_t i = 0; i != N; ++i) {
