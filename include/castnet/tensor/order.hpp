@@ -100,17 +100,13 @@ auto largest(X const& x) {
     auto const all = detail::value_on_host(x);
     using part = detail::with_last_extent<S, K>;
     largest_values<tensor<T, part>, tensor<size_t, part>> found;
-    detail::buffer<detail::placed_key<T>, detail::room_for_largest<K, length>> room;
-    auto* const items = room.data();
-    for (size_t row = 0; row != S::count / length; ++row) {
-        T const* const numbers = all.data() + row * length;
-        detail::find_largest<K, length>(numbers, items);
-        for (size_t k = 0; k != K; ++k) {
-            size_t const place = detail::place_of(items[k]);
-            found.indices.data()[row * K + k] = place;
-            found.values.data()[row * K + k] = numbers[place];
-        }
-    }
+    T const* const numbers = all.data();
+    detail::find_largest<K, length>(numbers, S::count / length,
+                                    [&](size_t row, size_t k, size_t place) {
+                                        size_t const at = row / length * K + k;
+                                        found.indices.data()[at] = place;
+                                        found.values.data()[at] = numbers[row + place];
+                                    });
     return found;
 }
 

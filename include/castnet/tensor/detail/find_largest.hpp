@@ -10,10 +10,7 @@ namespace castnet::detail::inline CASTNET_VECTORS {
 
 // Whether the order of the K largest is kept while the row is searched for larger ones.
 template <size_t K, size_t Length>
-inline constexpr bool keeps_order = K <= 16 && 32 * K <= Length;
-// How many items are needed besides the row.
-template <size_t K, size_t Length>
-inline constexpr size_t room_for_largest = keeps_order<K, Length> ? K : Length;
+inline constexpr bool keeps_order = 8 * K <= Length && K * K <= Length;
 
 // Whether all of Count numbers are at most as large as a limit, and none is NaN; without a jump for
 // each.
@@ -51,29 +48,80 @@ void find_few_largest(T const* numbers, placed_key<T>* items) {
             limit = numbers[place_of(items[K - 1])];
         }
     };
-    size_t i = K;
-    for (; i + block <= Length; i += block) {
+    constexpr size_t whole = K + (Length - K) / block * block;
+    for (size_t i = K; i != whole; i += block) {
         if (!are_at_most<block>(limit, numbers + i)) {
             for (size_t k = 0; k != block; ++k) {
                 take(i + k);
             }
         }
     }
-    for (; i != Length; ++i) {
+    for (size_t i = whole; i < Length; ++i) {
         take(i);
     }
 }
 
-// The K largest of Length numbers with their places, in order, as the first of these items.
+// The K largest of Length numbers with their places, by the key of the last of them. Of equal ones
+// the first is the first.
 template <size_t K, size_t Length, class T>
-void find_largest(T const* numbers, placed_key<T>* items) {
-    if constexpr (keeps_order<K, Length>) {
-        find_few_largest<K, Length>(numbers, items);
-    } else {
-        for (size_t i = 0; i != Length; ++i) {
-            items[i] = item_at<true>(numbers[i], i);
+void select_largest(T const* numbers, placed_key<T>* items) {
+    using key_type = typename sort_key<T>::type;
+    buffer<key_type, Length> room, room_to_move;
+    key_type *const keys = room.data(), *const moved = room_to_move.data();
+    for (size_t i = 0; i != Length; ++i) {
+        keys[i] = key_of_number<true>(numbers[i]);
+    }
+    std::copy_n(keys, Length, moved);
+    key_type const last = key_at(moved, std::uint32_t{Length}, std::uint32_t{K - 1});
+    size_t found = 0;
+    for (size_t i = 0; i != Length; ++i) {
+        items[found] = with_place<T>(keys[i], i);
+        found += keys[i] < last ? 1 : 0;
+    }
+    for (size_t i = 0; found != K; ++i) {
+        if (keys[i] == last) {
+            items[found++] = with_place<T>(last, i);
         }
-        std::partial_sort(items, items + K, items + Length);
+    }
+}
+
+// The K largest of Length numbers in each row: write(row, k, place) takes the place of number k of
+// them in the row that begins there.
+template <size_t K, size_t Length, class T, class Write>
+void find_largest(T const* numbers, size_t rows, Write const& write) {
+    using item = placed_key<T>;
+    using keys = key_without_place<T>;
+    size_t const end = rows * Length;
+    if constexpr (keeps_order<K, Length>) {
+        item items[K];
+        for (size_t row = 0; row != end; row += Length) {
+            find_few_largest<K, Length>(numbers + row, items);
+            for (size_t k = 0; k != K; ++k) {
+                write(row, k, place_of(items[k]));
+            }
+        }
+    } else {
+        size_t begin = sort_whole_lanes<Length, item, keys>(
+            rows, [&](size_t row, size_t i) { return item_at<true>(numbers[row + i], i); },
+            [&](size_t row, size_t i, item const& found) {
+                if (i < K) {
+                    write(row, i, place_of(found));
+                }
+            });
+        constexpr size_t several = item_lanes<item>::count; // rows that are sorted together
+        buffer<item, several * K> room;
+        item* const items = room.data();
+        for (size_t count; begin != end; begin += count * Length) {
+            count = std::min(several, (end - begin) / Length);
+            for (size_t i = 0; i != count; ++i) {
+                select_largest<K, Length>(numbers + begin + i * Length, items + i * K);
+            }
+            sort_rows<K, item, keys>(
+                count, [&](size_t row, size_t i) { return items[row + i]; },
+                [&](size_t row, size_t i, item const& found) {
+                    write(begin + row / K * Length, i, place_of(found));
+                });
+        }
     }
 }
 

@@ -87,12 +87,15 @@ size_t place_of(Item const& item) {
     }
 }
 
-// The key of a number where -0 is 0, and its place: ascending, or of the largest first.
+// The key of a number where -0 is 0: ascending, or of the largest first; and that with its place.
+template <bool LargestFirst, class T>
+typename sort_key<T>::type key_of_number(T number) {
+    auto const key = sort_key<T>::of(static_cast<T>(number + T(0)));
+    return LargestFirst ? static_cast<typename sort_key<T>::type>(~key) : key;
+}
 template <bool LargestFirst, class T>
 placed_key<T> item_at(T number, size_t place) {
-    auto const key = sort_key<T>::of(static_cast<T>(number + T(0)));
-    using key_type = typename sort_key<T>::type;
-    return with_place<T>(LargestFirst ? static_cast<key_type>(~key) : key, place);
+    return with_place<T>(key_of_number<LargestFirst>(number), place);
 }
 
 // Where a sort looks at items: the bits of an integer, or those of a placed key that are its own.
@@ -152,9 +155,11 @@ void sort_by_digits(Item* items, Item* other, std::uint32_t count) {
 // likely to have it between them come from a sample, and nothing jumps by what a single key is.
 template <class Key>
 Key key_at(Key* keys, std::uint32_t count, std::uint32_t place) {
-    constexpr std::uint32_t few = 64, margin = 8;
-    for (bool narrows = true; narrows && count > 4 * few;) {
-        Key sample[few];
+    constexpr std::uint32_t most = 64;
+    for (bool narrows = true; narrows && count > most;) {
+        std::uint32_t const few = count > most * most ? most : most / 4;
+        std::uint32_t const margin = few / 8 + 1;
+        Key sample[most];
         for (std::uint32_t i = 0; i != few; ++i) {
             sample[i] = keys[std::uint64_t{i} * count / few];
         }
@@ -275,11 +280,11 @@ inline constexpr size_t most_side_by_side =
         ? 256
         : std::min(size_t{256}, Keys::bits / 8 * size_t{cpu::vector_bytes});
 
-// Sorts rows of Length items: read(row, i) gives that of element i in the row that begins there,
-// write(row, i, item) takes it back.
+// Sorts rows of Length items side by side, as many as fill whole vectors, if that takes less time:
+// read(row, i) gives the item of element i in the row that begins there, write(row, i, item) takes
+// it back. The beginning of the first row that is left.
 template <size_t Length, class Item, class Keys, class Read, class Write>
-void sort_rows(size_t rows, Read const& read, Write const& write) {
-    static_assert(Length <= std::numeric_limits<std::uint32_t>::max());
+size_t sort_whole_lanes(size_t rows, Read const& read, Write const& write) {
     size_t begin = 0;
     if constexpr (Length > 1 && Length <= most_side_by_side<Item, Keys>) {
         using lanes_type = item_lanes<Item>;
@@ -299,19 +304,32 @@ void sort_rows(size_t rows, Read const& read, Write const& write) {
             }
         }
     }
-    constexpr bool by_digits = Length >= least_by_digits<Keys>;
+    return begin;
+}
+
+// Sorts Count items, equal ones in any order if they are few.
+template <size_t Count, class Keys, class Item>
+void sort_items(Item* items) {
+    static_assert(Count <= std::numeric_limits<std::uint32_t>::max());
+    if constexpr (Count >= least_by_digits<Keys>) {
+        buffer<Item, Count> other;
+        sort_by_digits<Keys>(items, other.data(), std::uint32_t{Count});
+    } else {
+        std::sort(items, items + Count);
+    }
+}
+
+// The same of all rows.
+template <size_t Length, class Item, class Keys, class Read, class Write>
+void sort_rows(size_t rows, Read const& read, Write const& write) {
     buffer<Item, Length> row;
-    buffer<Item, by_digits ? Length : 1> other;
     Item* const items = row.data();
-    for (size_t first = begin; first < rows * Length; first += Length) {
+    size_t first = sort_whole_lanes<Length, Item, Keys>(rows, read, write);
+    for (; first != rows * Length; first += Length) {
         for (size_t i = 0; i != Length; ++i) {
             items[i] = read(first, i);
         }
-        if constexpr (by_digits) {
-            sort_by_digits<Keys>(items, other.data(), std::uint32_t{Length});
-        } else {
-            std::sort(items, items + Length);
-        }
+        sort_items<Length, Keys>(items);
         for (size_t i = 0; i != Length; ++i) {
             write(first, i, items[i]);
         }
