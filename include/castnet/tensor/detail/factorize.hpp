@@ -1,6 +1,7 @@
 // Factors of square matrices in memory, block by block: most of the work is products of matrices.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/tensor/detail/product.hpp>
 
@@ -44,33 +45,70 @@ void subtract_row(T* row, T factor, T const* other, size_t count) {
     }
 }
 
+// Rows and columns `first` to `end` of a (n x n) become those of its Cholesky factor, if the
+// products of what lies before them have been subtracted.
+template <size_t N, class T>
+CASTNET_ALWAYS_INLINE void factorize_few_columns(T* a, size_t first, size_t end) {
+    for (size_t j = first; j < end; ++j) {
+        T const* const line = a + j * N;
+        for (size_t i = j; i < end; ++i) {
+            T rest = a[i * N + j];
+            for (size_t k = first; k < j; ++k) {
+                rest -= a[i * N + k] * line[k];
+            }
+            if (i > j) {
+                a[i * N + j] = rest / line[j];
+            } else if (rest > T(0)) {
+                a[i * N + j] = std::sqrt(rest);
+            } else {
+                throw error({"castnet: cholesky: the matrix is not positive definite: pivot ", j,
+                             " is ", static_cast<double>(rest)});
+            }
+        }
+    }
+}
+
+// x (rows x Width), whose rows are N apart as those of `factor` are, becomes y with y factor^T = x:
+// several rows at once, none of which waits for another.
+template <size_t N, size_t Width, class T>
+void divide_by_factor(T* x, size_t rows, T const* factor) {
+    constexpr size_t several = 8;
+    T columns[Width][Width] = {}; // of the factor, below its diagonal
+    for (size_t j = 0; j < Width; ++j) {
+        for (size_t i = j + 1; i < Width; ++i) {
+            columns[j][i] = factor[i * N + j];
+        }
+    }
+    for (size_t begin = 0; begin < rows; begin += several) {
+        size_t const end = std::min(begin + several, rows);
+        for (size_t j = 0; j < Width; ++j) {
+            for (size_t i = begin; i < end; ++i) {
+                T* const row = x + i * N;
+                T const quotient = row[j] / factor[j * N + j];
+                subtract_row(row, quotient, columns[j], Width);
+                row[j] = quotient;
+            }
+        }
+    }
+}
+
 // The lower triangle of a (n x n), of which only that is read, becomes that of its Cholesky factor.
 template <size_t N, class T>
 void factorize_definite(T* a) {
-    constexpr size_t n = N;
+    constexpr size_t width = factor_block;
+    if constexpr (N <= width) { // in loops of known length
+        factorize_few_columns<N>(a, 0, N);
+        return;
+    }
     std::vector<T> minus;
-    auto const whole = static_cast<std::ptrdiff_t>(n);
-    for (size_t first = 0; first < n; first += factor_block) {
-        size_t const end = std::min(first + factor_block, n);
-        T* const rows = a + first * n;
-        subtract_product<T>(n - first, end - first, first, rows, n, {rows, 1, whole}, rows + first,
-                            n, minus);
-        for (size_t j = first; j < end; ++j) {
-            T const* const line = a + j * n;
-            for (size_t i = j; i < n; ++i) {
-                T rest = a[i * n + j];
-                for (size_t k = first; k < j; ++k) {
-                    rest -= a[i * n + k] * line[k];
-                }
-                if (i > j) {
-                    a[i * n + j] = rest / line[j];
-                } else if (rest > T(0)) {
-                    a[i * n + j] = std::sqrt(rest);
-                } else {
-                    throw error({"castnet: cholesky: the matrix is not positive definite: pivot ",
-                                 j, " is ", static_cast<double>(rest)});
-                }
-            }
+    for (size_t first = 0; first < N; first += width) {
+        size_t const end = std::min(first + width, N);
+        T* const rows = a + first * N;
+        subtract_product<T>(N - first, end - first, first, rows, N,
+                            {rows, 1, static_cast<std::ptrdiff_t>(N)}, rows + first, N, minus);
+        factorize_few_columns<N>(a, first, end);
+        if (end < N) {
+            divide_by_factor<N, width>(a + end * N + first, N - end, rows + first);
         }
     }
 }
