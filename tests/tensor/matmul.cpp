@@ -63,6 +63,22 @@ TEST_CASE("vectors are rows on the left and columns on the right") {
     CHECK(dot(x, x + 1) == 2);
 }
 
+TEST_CASE("rows times small matrices, and these turned times columns") {
+    check_product<double, 1, 3, 3>();
+    check_product<float, 1, 4, 4>();
+    check_product<double, 1, 6, 7>();
+    check_product<float, 1, 12, 16>();
+    check_product<float, 3, 3, 1>();
+    check_product<double, 7, 6, 1>();
+    check_product<double, 33, 20, 1>();
+    tensor<float, shape<5, 6, 7>> const all = castnet::sin(tensor<float, shape<5, 6, 7>>::arange());
+    tensor<float, shape<5, 6>> const forces = castnet::cos(tensor<float, shape<5, 6>>::arange());
+    auto const turned = einsum<"bij,bi->bj">(all, forces);
+    for (size_t i = 0; i != 5; ++i) {
+        CHECK(allclose(turned[i], matmul(forces[i], all[i]), 1e-5, 1e-5));
+    }
+}
+
 TEST_CASE("a matrix in another order, or with gaps, times a vector") {
     using block = tensor<float, shape<37, 41>>;
     block const a = castnet::sin(block::arange());

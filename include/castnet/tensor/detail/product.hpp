@@ -171,7 +171,7 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
     } else if constexpr (N == 1 && (AStep == 1 || K == 1)) {
         multiply_vector<T>(M, K, a, A, b, c);
     } else if constexpr (N == 1 && M > 1) { // turned, a row times a matrix
-        multiply_large<T>({1, M, K, {b, K, 1}, {a, AStep, A}, c, M});
+        multiply<1, K, M>(b, matrix_strides<K, 1>{}, a, matrix_strides<AStep, A>{}, c);
     } else if constexpr (M == 1 && AStep == 1 && B == 1 && N > 1) { // a row times rows
         multiply_vector<T>(N, K, b, BStep, a, c);
     } else if constexpr (M * N <= 16 && N % 4 != 0 && K <= 16) {
