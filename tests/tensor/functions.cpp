@@ -723,6 +723,9 @@ TEST_CASE("sums of products of many operands by their letters") {
                    sum(expected * two[0][0] * two[1][1])));
     auto const matrix = one[0];
     CHECK(allclose(einsum<"i,i,jk->kj">(b, b, matrix), dot(b, b) * transpose(matrix)));
+    auto const square = matmul(transpose(matrix), matrix);
+    CHECK(allclose(einsum<"ni,ij,nj->n">(matrix, square, matrix),
+                   sum<1>(matmul(matrix, square) * matrix)));
     using whole = tensor<std::int8_t, shape<8, 8>>;
     whole const many = whole::arange();
     auto const of_three = einsum<"ij,jk,kl->li">(many, many, many);

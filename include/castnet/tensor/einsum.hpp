@@ -137,8 +137,8 @@ auto einsum_in_a_loop(X const&... x) {
                   std::make_index_sequence<letters.count - kept>{});
 }
 
-// Whether einsum takes less time pair by pair. (Numbers are not rounded to floats where a later
-// operand is of doubles.)
+// Whether einsum takes fewer multiplications pair by pair. (Numbers are not rounded to floats where
+// a later operand is of doubles.)
 template <fixed_string Text, class... X>
 inline constexpr bool is_better_in_pairs = false;
 template <fixed_string Text, class A, class B, class C, class... X>
@@ -146,8 +146,9 @@ inline constexpr bool is_better_in_pairs<Text, A, B, C, X...> =
     std::is_same_v<common_value_t<A, B>, common_value_t<A, B, C, X...>> &&
     einsum_count_in_pairs<Text, typename A::shape_type, typename B::shape_type,
                           typename C::shape_type, typename X::shape_type...>() <
-        einsum_count<Text, typename A::shape_type, typename B::shape_type, typename C::shape_type,
-                     typename X::shape_type...>(einsum_of<Text>.all());
+        (sizeof...(X) + 2) *
+            einsum_count<Text, typename A::shape_type, typename B::shape_type,
+                         typename C::shape_type, typename X::shape_type...>(einsum_of<Text>.all());
 
 } // namespace detail
 
