@@ -78,8 +78,8 @@ struct two_columns { // the same table for both inputs
 };
 struct language_model {
     constexpr auto operator()(auto x) const {
-        return x | cn::shared<"tokens", embedding<6, 4>> | cn::dense<4> | cn::tanh |
-               cn::shared<"tokens", cn::tied_output<6>>;
+        return x | cn::shared<"tokens", embedding<6, 4>.init(cn::random_normal(0.5))> |
+               cn::dense<4> | cn::tanh | cn::shared<"tokens", cn::tied_output<6>>;
     }
 };
 struct own_rows { // of a table that each sample has

@@ -45,7 +45,8 @@ enum class mistake : std::uint8_t {
     statistic_of_another_block,
     mean_of_no_batch,
     too_many_runs,
-    penalty_of_shared
+    penalty_of_shared,
+    start_of_shared
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -202,6 +203,11 @@ struct network_has_no_mistake {
         "castnet: shared<name, layer> is used with a penalty, l1(...) or l2(...), which its layer "
         "did not have where it was used first: name one layer, shared<\"encoder\", "
         "dense<16>.l2(1e-4)>, and use that everywhere");
+    static_assert(
+        Found != mistake::start_of_shared,
+        "castnet: shared<name, layer> is used with initial values, init(...), init_bias(...) or "
+        "padding_idx(...), which its layer did not have where it was used first: name one layer, "
+        "shared<\"encoder\", dense<16>.init(he_normal)>, and use that everywhere");
 };
 
 } // namespace castnet

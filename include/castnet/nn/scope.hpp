@@ -94,6 +94,18 @@ constexpr role checked_role(ir::graph& g, role kind) {
     return kind;
 }
 
+// Whether a parameter that was asked for before starts as these options say, or they say nothing
+// else than what is usual. (Two tables by from_function are not compared.)
+constexpr bool starts_as(parameter const& p, parameter_options const& options) {
+    initializer const usual{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros};
+    initializer const start = options.start.value_or(usual);
+    auto const is = [&](initializer const& other) {
+        return start.kind == other.kind && start.value == other.value;
+    };
+    return (start.kind == usual.kind || is(p.start)) &&
+           (options.zero_row < 0 || options.zero_row == p.zero_row);
+}
+
 // The node of a parameter that was asked for before: that which is trained, or one without a
 // gradient.
 constexpr int node_of_known(ir::graph& g, parameter& p, bool trainable) {
@@ -133,6 +145,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                 }
                 g.expect(options.cost == penalty{} || options.cost == g.parameters[i].cost,
                          mistake::penalty_of_shared);
+                g.expect(detail::starts_as(g.parameters[i], options), mistake::start_of_shared);
                 g.path.next = i + 1;
                 return {&g, detail::node_of_known(g, g.parameters[i], options.trainable)};
             }
