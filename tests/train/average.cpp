@@ -169,6 +169,16 @@ TEST_CASE("nothing trains on from averages, and no checkpoint has them for weigh
                              doctest::Contains(why), cn::error);
         CHECK_THROWS_WITH_AS(cn::save(training, f.name), doctest::Contains(why), cn::error);
         CHECK_THROWS_WITH_AS(cn::load(training, f.name), doctest::Contains(why), cn::error);
+        auto other = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        CHECK_THROWS_WITH_AS(other.step(data, {0, 1, 2, 3}), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::save(other, f.name), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::load(model, f.name), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::load(model, f.name, cn::partial{}), doctest::Contains(why),
+                             cn::error);
+        one const from{cn::seed{4}};
+        CHECK_THROWS_WITH_AS(cn::copy_parameters(from, model), doctest::Contains(why), cn::error);
+        CHECK_THROWS_WITH_AS(cn::copy_parameters(from, model, cn::partial{}),
+                             doctest::Contains(why), cn::error);
         CHECK(check::everything(model) == averages);
     }
     CHECK(check::everything(model) == own);

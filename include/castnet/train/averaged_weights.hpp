@@ -27,7 +27,8 @@ struct optimizer_averages {
 // makes them those of the averages. Its end waits for predictions of other threads, and for
 // stateful predictors: in the same thread they are declared after it, so that they end before, or
 // it waits for ever. Then it puts weights and statistics back; until then a step, a checkpoint or
-// load() of the training throws castnet::error. In all processes of a job or in none. Throws
+// load() of any training of the model throws castnet::error, and so do load() and copy_parameters()
+// to the model. In all processes of a job or in none. Throws
 // castnet::error, and leaves the model as it was, if no step has been done or if another thread
 // uses the parameters.
 template <class Training>
@@ -61,14 +62,14 @@ public:
             read();
             set(averages);
         }
-        training.show_averages(true);
+        training.model().access().show_averages(true);
     }
     averaged_weights(averaged_weights const&) = delete;
     averaged_weights& operator=(averaged_weights const&) = delete;
     ~averaged_weights() {
         model_access::exclusive const access{training_.model().access(), "averaged_weights",
                                              model_access::conflict::waited_for};
-        training_.show_averages(false);
+        training_.model().access().show_averages(false);
         try {
             set(before_);
         } catch (error const&) {

@@ -79,7 +79,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
 // a number is NaN or, of what is trained, infinite, as load() would.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
-    t.refuse_averages("save");
+    t.model().access().refuse_averages("save");
     t.read_state([&] { detail::write_checkpoint(t, file); });
 }
 
@@ -163,7 +163,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     auto frozen = detail::frozen_in(record, training_type::training_plan(), file);
     model_access::exclusive const access{model.access(), "load"};
     t.refuse_within_fit("load");
-    t.refuse_averages("load");
+    model.access().refuse_averages("load");
     t.set_frozen(std::move(frozen));
     t.resume(steps, epochs, position, std::move(h));
     // nothing can fail from here on

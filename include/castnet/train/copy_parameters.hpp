@@ -54,7 +54,8 @@ inline constexpr bool lie_alike =
 // may differ, and `from` may have more parameters. With a share below 1, each becomes
 // to + share * (from - to), as in target networks that follow slowly (Polyak averaging). Throws
 // castnet::error, and changes nothing, if `from` has no parameter of that name and shape, if the
-// share is not between 0 and 1, or if another thread uses `to` or changes `from`.
+// share is not between 0 and 1, if `to` shows averages (averaged_weights), or if another thread
+// uses `to` or changes `from`.
 template <class Net, class Where, class Batch, class OtherNet, class Other, class OtherBatch>
 void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other, OtherBatch>& to,
                      double share = 1) {
@@ -62,6 +63,7 @@ void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other
     using T = typename Other::value_type;
     detail::check_hyperparameters("copy_parameters", {{"share", share, hyperparameter::fraction}});
     model_access::exclusive const writes{to.access(), "copy_parameters"};
+    to.access().refuse_averages("copy_parameters");
     model_access::shared const reads{from.access(), "copy_parameters"};
     constexpr bool alike = detail::lie_alike<source, model<OtherNet, Other, OtherBatch>>;
     auto const values_of = [](auto const& m, std::string const& name) {
@@ -102,6 +104,7 @@ load_report copy_parameters(model<Net, Where, Batch> const& from,
     using source = model<Net, Where, Batch>;
     using T = typename Other::value_type;
     model_access::exclusive const writes{to.access(), "copy_parameters"};
+    to.access().refuse_averages("copy_parameters");
     model_access::shared const reads{from.access(), "copy_parameters"};
     std::vector<io::stored_tensor> tensors; // without their values
     for (size_t i = 0; i < source::parameter_tensors(); ++i) {

@@ -56,6 +56,20 @@ public:
                    : version_.load(std::memory_order_relaxed);
     }
 
+    // Whether averages stand in the place of the parameters: see averaged_weights, several of which
+    // nest.
+    void show_averages(bool there) {
+        averages_shown_.fetch_add(there ? 1 : -1, std::memory_order_relaxed);
+    }
+    // Throws castnet::error where they do: `call` would go on from them, and their end undo it.
+    void refuse_averages(char const* call) const {
+        if (averages_shown_.load(std::memory_order_relaxed) > 0) {
+            throw error({"castnet: ", call,
+                         ": the model has the averages of its weights, as long as an "
+                         "averaged_weights exists; end its block before"});
+        }
+    }
+
 private:
     // Free (0), twice the number of readers, or the odd id of the writing thread.
     using word = std::uintptr_t;
@@ -118,6 +132,7 @@ private:
     std::atomic<word> state_{0};
     std::atomic<char const*> call_{nullptr}; // of the thread that writes
     std::atomic<std::uint64_t> version_{1};
+    std::atomic<int> averages_shown_{0};
 };
 
 } // namespace castnet

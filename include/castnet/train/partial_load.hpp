@@ -138,6 +138,7 @@ template <class Net, class Where, class Batch>
             "leave out what has another shape by partial::skip_mismatch"));
     }
     model_access::exclusive const access{m.access(), "load"};
+    m.access().refuse_averages("load");
     for (size_t i = 0; i < values.size(); ++i) {
         m.set(*all.pairs[i].parameter, values[i]);
     }

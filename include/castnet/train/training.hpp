@@ -214,6 +214,7 @@ public:
     // nothing else: the running means and variances of batch_norm for weights that no step has had,
     // such as averages (PyTorch's update_bn). Their previous values fade as in training, by a
     // factor of 1 - momentum in each step: with batch_norm's, 1 % of them is left after 44 steps.
+    // Takes as long as an epoch of steps.
     // Throws castnet::error if there is no sample, or none that counts.
     template <data::Dataset<T> Data>
     void update_statistics(Data const& data) {
@@ -419,8 +420,8 @@ private:
         if (!detail::is_finite_not_negative(rate)) {
             refuse_rate(rate);
         }
+        model_.access().refuse_averages("step");
         if constexpr (requires { typename Optimizer::averaged_optimizer; }) {
-            this->refuse_averages("step");
             if (steps_ == 0 && !frozen_.empty()) {
                 begin_averages_of_frozen();
             }

@@ -92,16 +92,6 @@ public:
             frozen_ = std::move(flags);
         }
     }
-    // Whether the model has averages in place of its weights: see averaged_weights.
-    void show_averages(bool there) { averages_shown_ += there ? 1 : -1; }
-    // Throws castnet::error where it has: `call` would go on from them, and their end undo it.
-    void refuse_averages(char const* call) const {
-        if (averages_shown_ > 0) {
-            throw error({"castnet: ", call,
-                         ": the model has the averages of its weights, as long as an "
-                         "averaged_weights exists; end its block before"});
-        }
-    }
     // The next fit() goes on from `position`.
     void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position,
                 history h) {
@@ -188,7 +178,6 @@ protected:
     history history_{};      // of the epochs of the fit
     double epoch_start_ = 0; // seconds, see position()
     bool resumed_ = false;   // by load(): the next fit goes on from position_
-    int averages_shown_ = 0; // by how many averaged_weights
     detail::frozen_flags frozen_;
 };
 

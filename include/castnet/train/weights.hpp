@@ -135,6 +135,7 @@ template <class Model>
     data::description d = m.description();
     find_description(stored.metadata(), stored.file_name(), d);
     model_access::exclusive const access{m.access(), "load"};
+    m.access().refuse_averages("load");
     set_parameters(m, parameters);
     m.describe(std::move(d));
 }
