@@ -68,13 +68,16 @@ TEST_CASE("numbers are read as other types as far as these have them") {
         std::memcpy(array.data.data(), values.data(), array.data.size());
         return refusal_of<error>([&] { array.as<decltype(as)>(); });
     };
-    CHECK(said({-2147483648.5, 2147483647.5, -0.5}, int{}) == "(accepted)");
-    CHECK(said({255.5, -0.5, 0}, static_cast<unsigned char>(0)) == "(accepted)");
+    CHECK(said({-2147483648.0, 2147483647.0, -0.0}, int{}) == "(accepted)");
+    CHECK(said({255, -0.0, 0}, static_cast<unsigned char>(0)) == "(accepted)");
     CHECK(said({-1e308, 0, 9e18}, double{}) == "(accepted)");
     CHECK(said({1e300, 0.1}, bool{}) == "(accepted)");
     CHECK(said({0, 2147483648.0}, int{}) ==
           "castnet: npy_array::as: element 1 is 2.14748e+09, beyond the range of the type that it "
           "is read as");
+    CHECK(said({3, 0.5}, static_cast<unsigned char>(0)) ==
+          "castnet: npy_array::as: element 1 is 0.5, but is read as a whole number: take "
+          "as<float>()");
     double const nan = std::numeric_limits<double>::quiet_NaN();
     double const infinity = std::numeric_limits<double>::infinity();
     for (double const beyond : {nan, infinity, -infinity, 1e300, -2147483649.0}) {
@@ -112,6 +115,8 @@ TEST_CASE("what is written is read again") {
     std::vector<unsigned char> const bytes{1, 2};
     io::write_npy<unsigned char>(folder / "b.npy", std::vector<size_t>{2}, bytes);
     CHECK(io::read_npy(folder / "b.npy").as<int>() == std::vector<int>{1, 2});
+    CHECK(refusal_of<error>([&] { io::read_npy(folder / "a.npy").as<int>(); }) ==
+          doctest::Contains((folder / "a.npy: element 0 is 1.5, but is read as a whole").c_str()));
     CHECK(refusal([&] {
               io::write_npy<double>(folder / "c.npy", shape, std::span{values}.first(5));
           }) == doctest::String(("castnet: " + (folder / "c.npy") +

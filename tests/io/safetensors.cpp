@@ -117,7 +117,7 @@ TEST_CASE("the elements of a tensor are a column of another type") {
     CHECK(wide.as<int>() == std::vector<int>{3, -1, 1 << 20});
     CHECK(wide.as<float>() == std::vector<float>{3, -1, 1 << 20});
     CHECK_THROWS_WITH_AS(wide.as<unsigned char>(),
-                         doctest::Contains("stored_tensor::as: element 1 is -1, beyond"),
+                         doctest::Contains("stored_tensor::as of \"y\": element 1 is -1, beyond"),
                          castnet::error);
     std::vector<unsigned char> const bytes{0x00, 0x3C, 0x80, 0x3F};
     CHECK(io::stored_tensor{"h", io::dtype::f16, {2}, bytes}.as<float>() ==

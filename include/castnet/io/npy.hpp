@@ -20,12 +20,13 @@ struct npy_array {
     dtype type{};
     std::vector<size_t> shape;
     bytes data;
+    std::string file{}; // that it came from, for messages
 
-    // The elements as T, each converted as by static_cast. Throws castnet::error for one beyond the
-    // range of T.
+    // The elements as T. Throws castnet::error for one beyond the range of T, and for one with a
+    // fraction where T is an integer.
     template <Number T>
     std::vector<T> as() const {
-        return detail::elements_as<T>("npy_array::as", type, data);
+        return detail::elements_as<T>("npy_array::as", file, type, data);
     }
 };
 
@@ -163,7 +164,7 @@ constexpr struct {
     detail::npy_header const header{{reinterpret_cast<char const*>(text.data()), text.size()},
                                     in.file()};
     std::string_view const descr = header.text_of("descr");
-    npy_array array{detail::npy_type(descr, in.file()), header.sizes("shape"), {}};
+    npy_array array{detail::npy_type(descr, in.file()), header.sizes("shape"), {}, in.file()};
     bool const by_columns = header.is_true("fortran_order") && array.shape.size() > 1;
     size_t count = 0;
     if (!byte_count(array.type, array.shape, count)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/io/detail/elements.hpp>
+#include <castnet/io/detail/shown.hpp>
 
 #include <concepts>
 #include <string>
@@ -18,12 +19,13 @@ struct stored_tensor {
     // alignment, so copy with memcpy.
     std::span<unsigned char const> bytes;
 
-    // The elements as T, each converted as by static_cast: a column of a data set. Throws
-    // castnet::error for one beyond the range of T, and for floats of 8 bits and complex numbers.
+    // The elements as T: a column of a data set. Throws castnet::error for one beyond the range of
+    // T, for one with a fraction where T is an integer, and for floats of 8 bits and complex
+    // numbers.
     template <class T>
         requires(std::integral<T> || std::floating_point<T>)
     std::vector<T> as() const {
-        return detail::elements_as<T>("stored_tensor::as", type, bytes);
+        return detail::elements_as<T>("stored_tensor::as", detail::shown(name), type, bytes);
     }
 };
 

@@ -23,14 +23,15 @@ template <std::floating_point T>
     constexpr char const* call = "widened";
     switch (t.type) {
     case dtype::f16:
-        return detail::elements_from<T, std::uint16_t>(call, t.bytes, detail::float_of_half);
+        return detail::elements_from<T, std::uint16_t>(call, t.name, t.bytes,
+                                                       detail::float_of_half);
     case dtype::bf16:
-        return detail::elements_from<T, bfloat16>(call, t.bytes,
+        return detail::elements_from<T, bfloat16>(call, t.name, t.bytes,
                                                   [](bfloat16 x) { return float(x); });
     case dtype::f32:
-        return detail::elements_from<T, float>(call, t.bytes);
+        return detail::elements_from<T, float>(call, t.name, t.bytes);
     default:
-        return detail::elements_from<T, T>(call, t.bytes);
+        return detail::elements_from<T, T>(call, t.name, t.bytes);
     }
 }
 

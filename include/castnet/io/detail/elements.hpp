@@ -4,6 +4,7 @@
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/core/finite.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/io/dtype.hpp>
 
 #include <bit>
@@ -13,6 +14,8 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace castnet::io::detail {
@@ -45,57 +48,78 @@ bool is_in_range(From x) {
     }
 }
 
+// Whether a number that becomes a T has no fraction that is lost.
+template <class T, class From>
+bool is_whole_for(From x) {
+    if constexpr (std::integral<T> && !std::same_as<T, bool> && std::floating_point<From>) {
+        return x == std::trunc(x);
+    } else {
+        return true;
+    }
+}
+
+[[noreturn, gnu::cold]] inline void refuse_element(char const* call, std::string const& of,
+                                                   size_t i, text_piece element, char const* why) {
+    throw error(
+        {"castnet: ", call, of.empty() ? "" : " of ", of, ": element ", i, " is ", element, why});
+}
+
 template <class T, class From, class Value = std::identity>
-std::vector<T> elements_from(char const* call, std::span<unsigned char const> bytes,
-                             Value value = {}) {
+std::vector<T> elements_from(char const* call, std::string const& of,
+                             std::span<unsigned char const> bytes, Value value = {}) {
     std::vector<T> values(bytes.size() / sizeof(From));
     for (size_t i = 0; i < values.size(); ++i) {
         From stored;
         std::memcpy(&stored, bytes.data() + i * sizeof(From), sizeof(From));
         auto const element = value(stored);
         if (!is_in_range<T>(element)) {
-            throw error({"castnet: ", call, ": element ", i, " is ", element,
-                         ", beyond the range of the type that it is read as"});
+            refuse_element(call, of, i, element,
+                           ", beyond the range of the type that it is read as");
+        }
+        if (!is_whole_for<T>(element)) {
+            refuse_element(call, of, i, element,
+                           ", but is read as a whole number: take as<float>()");
         }
         values[i] = static_cast<T>(element);
     }
     return values;
 }
 
-// The elements as T, each converted as by static_cast; `call` is the function that returns them.
-// Throws castnet::error for one beyond the range of T, and for floats of 8 bits and complex
-// numbers.
+// The elements as T; `call` is the function that returns them, and `of` the name of what has them.
+// Throws castnet::error for one beyond the range of T, for one with a fraction where T is an
+// integer, and for floats of 8 bits and complex numbers.
 template <class T>
-[[gnu::noinline]] std::vector<T> elements_as(char const* call, dtype type,
+[[gnu::noinline]] std::vector<T> elements_as(char const* call, std::string const& of, dtype type,
                                              std::span<unsigned char const> bytes) {
     switch (type) {
     case dtype::boolean: // one byte, as these
     case dtype::u8:
-        return elements_from<T, unsigned char>(call, bytes);
+        return elements_from<T, unsigned char>(call, of, bytes);
     case dtype::i8:
-        return elements_from<T, signed char>(call, bytes);
+        return elements_from<T, signed char>(call, of, bytes);
     case dtype::u16:
-        return elements_from<T, std::uint16_t>(call, bytes);
+        return elements_from<T, std::uint16_t>(call, of, bytes);
     case dtype::i16:
-        return elements_from<T, std::int16_t>(call, bytes);
+        return elements_from<T, std::int16_t>(call, of, bytes);
     case dtype::u32:
-        return elements_from<T, std::uint32_t>(call, bytes);
+        return elements_from<T, std::uint32_t>(call, of, bytes);
     case dtype::i32:
-        return elements_from<T, std::int32_t>(call, bytes);
+        return elements_from<T, std::int32_t>(call, of, bytes);
     case dtype::u64:
-        return elements_from<T, std::uint64_t>(call, bytes);
+        return elements_from<T, std::uint64_t>(call, of, bytes);
     case dtype::i64:
-        return elements_from<T, std::int64_t>(call, bytes);
+        return elements_from<T, std::int64_t>(call, of, bytes);
     case dtype::f16:
-        return elements_from<T, std::uint16_t>(call, bytes, float_of_half);
+        return elements_from<T, std::uint16_t>(call, of, bytes, float_of_half);
     case dtype::bf16:
-        return elements_from<T, bfloat16>(call, bytes, [](bfloat16 x) { return float(x); });
+        return elements_from<T, bfloat16>(call, of, bytes, [](bfloat16 x) { return float(x); });
     case dtype::f32:
-        return elements_from<T, float>(call, bytes);
+        return elements_from<T, float>(call, of, bytes);
     case dtype::f64:
-        return elements_from<T, double>(call, bytes);
+        return elements_from<T, double>(call, of, bytes);
     default:
-        throw error({"castnet: ", call, ": the elements are ", name_of(type),
+        throw error({"castnet: ", call, of.empty() ? "" : " of ", of, ": the elements are ",
+                     name_of(type),
                      ", which is not converted; save them as another type, such as F32"});
     }
 }
