@@ -258,7 +258,9 @@ TEST_CASE("networks of the guide") {
     CHECK(with_swish::parameter_count == 99);
     CHECK(scaled::parameter_count == 4 + 4 + 1);
     cn::model<tuned, cn::policy::cpu, cn::batch<2>> model;
-    auto const training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    training.step(cn::data::dataset<cn::data::label<5>, cn::shape<3, 32, 32>>{
+        std::vector<float>(3 * 32 * 32), std::vector<int>{0}});
     CHECK(training.gradient("0.0.weight").empty());
     CHECK_THROWS_AS(training.gradient("0.weight"), cn::error); // there is none
     CHECK(training.gradient("4.weight").size() == 5 * 16);

@@ -146,6 +146,17 @@ TEST_CASE("a step without samples changes nothing") {
     CHECK(everything(model) == before);
 }
 
+TEST_CASE("before the first step there is no gradient") {
+    cn::model<network, policy, cn::batch<4>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    auto const name = model.parameter_at(0).name.text();
+    CHECK_THROWS_WITH_AS(training.gradient(name),
+                         "castnet: gradient: there is none before the first step of the training",
+                         cn::error);
+    training.step(samples(4), {0, 1, 2, 3});
+    CHECK(training.gradient(name).size() == model.get(name).size());
+}
+
 TEST_CASE("more samples than there is room for are refused") {
     cn::model<network, policy, cn::batch<4>> model;
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});

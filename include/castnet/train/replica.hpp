@@ -263,8 +263,11 @@ public:
     void forget_whole_state() { whole_state_.forget(); }
 
     // A trained parameter's values in logical order: its gradient in the last step, divided by the
-    // sum of weights, and its optimizer state.
+    // sum of weights, and its optimizer state. Throws castnet::error before the first step.
     std::vector<T> gradient(ir::placed_parameter const& p) const {
+        if (last_scale_ == 0) {
+            throw error("castnet: gradient: there is none before the first step of the training");
+        }
         std::vector<T> g = detail::read_parameter<device>(session_, gradients(), p);
         for (T& x : g) {
             x *= last_scale_;
