@@ -56,6 +56,38 @@ struct quantize_layer { // the nearest code, which follows those who chose it (v
 };
 // [/codebook]
 
+// [own_optimizer]
+struct adabelief { // Zhuang et al. 2020
+    double learning_rate = 1e-3, beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-8;
+    static constexpr char const* name = "adabelief"; // in checkpoints
+    static constexpr int slots = 2;                  // numbers of state for each one, 0 at first
+
+    auto hyperparameters() const { // whose ranges are checked; a checkpoint has the same
+        return std::to_array<cn::hyperparameter>({{"learning_rate", learning_rate},
+                                                  {"beta_1", beta_1, cn::hyperparameter::below_one},
+                                                  {"beta_2", beta_2, cn::hyperparameter::below_one},
+                                                  {"epsilon", epsilon}});
+    }
+    template <class T>
+    struct rule { // the constants of a step
+        T rate, share_1, share_2, scale, epsilon;
+        template <class V> // a T or a vector of them
+        CASTNET_HD void operator()(V& parameter, V gradient, V& mean, V& variance) const {
+            mean += share_1 * (gradient - mean);
+            V const surprise = gradient - mean;
+            variance += share_2 * (surprise * surprise - variance);
+            parameter -= rate * mean / (scale * cn::square_root(variance) + epsilon);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const { // from step 1 on
+        double const n = double(step);
+        return {T(rate / (1 - std::pow(beta_1, n))), T(1 - beta_1), T(1 - beta_2),
+                T(1 / std::sqrt(1 - std::pow(beta_2, n))), T(epsilon)};
+    }
+};
+// [/own_optimizer]
+
 // [own_data]
 struct ramps { // images of one channel, brighter from left to right or from top to bottom
     using target_type = cn::shape<1>;
@@ -375,6 +407,31 @@ TEST_CASE("recipes of the guide") {
         logit += double(activations[i]) * double(weights[i]);
     }
     CHECK(logit == doctest::Approx(double(model.predict(data)[0])).epsilon(1e-4));
+}
+
+TEST_CASE("an optimizer of the guide") {
+    using line = cn::sequential<cn::input<2>, cn::dense<3>>;
+    cn::model<line, cn::policy::basic_cpu<double>, cn::batch<8>> model{cn::seed{1}};
+    adabelief const numbers{.learning_rate = 0.1, .beta_1 = 0.5, .beta_2 = 0.75};
+    auto training = cn::compile(model, cn::cross_entropy, cn::clip_norm(numbers, 1e6));
+    auto const data = cn::data::blobs<3, 2>(8, 1);
+    auto expected = model.get("0.weight");
+    std::vector<double> mean(expected.size()), variance(expected.size());
+    for (int step = 1; step <= 3; ++step) {
+        training.step(data);
+        auto const gradient = training.gradient("0.weight");
+        auto const found = model.get("0.weight");
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            mean[i] = 0.5 * mean[i] + 0.5 * gradient[i];
+            variance[i] = 0.75 * variance[i] + 0.25 * std::pow(gradient[i] - mean[i], 2);
+            double const root = std::sqrt(variance[i] / (1 - std::pow(0.75, step)));
+            expected[i] -= 0.1 * mean[i] / (1 - std::pow(0.5, step)) / (root + 1e-8);
+            CHECK(std::abs(found[i] - expected[i]) < 1e-12);
+        }
+    }
+    CHECK_THROWS_WITH_AS(cn::compile(model, cn::cross_entropy, adabelief{.beta_2 = 1}),
+                         "castnet: adabelief: beta_2 is 1, expected a number from 0 to below 1",
+                         cn::error);
 }
 
 TEST_CASE("a data set of the guide") {
