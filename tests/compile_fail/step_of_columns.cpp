@@ -1,5 +1,5 @@
 // Columns make a data set first.
-// expect: castnet: step takes a data set, and the numbers of its samples unless all of them
+// expect: castnet: step takes a data set, and the numbers of its samples, a std::vector of std::size_t, unless all of them
 // expect: step_takes<.*vector<float.*vector<int
 #include <castnet/castnet.hpp>
 

@@ -272,6 +272,7 @@ TEST_CASE("weights are 1 unless given, and go with their samples") {
     CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, NAN, 1}), error);
     CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, INFINITY, 1}), error);
     CHECK(samples.with_weights({0, 1e-18F, 1e18F, 1, 1}).weight(1) == 1e-18F);
+    CHECK(samples.with_weights(std::vector<double>{0, 0.1, 1, 1, 1}).weight(1) == 0.1F);
     for (float const bad : {1e-45F, 1e-19F, 1e19F, 3e38F}) { // would come out as NaN
         CHECK_THROWS_WITH_AS((void)samples.with_weights({1, 1, 1, 1, bad}),
                              Contains("expected 0 or a number from 1e-18 to 1e+18; only the ratios "

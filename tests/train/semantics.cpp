@@ -117,6 +117,16 @@ TEST_CASE("class weights multiply the weights of samples") {
     same(by_class, by_sample);
     same(two_steps<6>(data, all, {1.0F, 0.0F, 1.0F}), two_steps<4>(data, {0, 1, 3, 4}));
     CHECK_THROWS_AS(two_steps<6>(data, all, {1.0F, 1.0F}), cn::error);
+
+    auto const loss = [&](cn::class_weights const& weights) {
+        cn::model<network, policy, cn::batch<4>> model{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        return training
+            .fit(data, {.class_weight = weights, .verbose = cn::verbosity::silent})["loss"]
+            .back();
+    };
+    CHECK(loss(std::vector<double>{1, 4, 0.25}) == loss({1, 4, 0.25F}));
+    CHECK(loss({1, 4, 0.25F}) != loss({}));
 }
 
 TEST_CASE("where all weights are 0, nothing changes") {

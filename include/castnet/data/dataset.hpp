@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -230,6 +231,10 @@ public:
         auto weighted = *this;
         weighted.weights_ = std::move(weights);
         return weighted;
+    }
+    template <std::same_as<double> Number>
+    dataset with_weights(std::vector<Number> const& weights) const {
+        return with_weights(std::vector<float>(weights.begin(), weights.end()));
     }
 
     // The samples with these numbers, in this order; a number may occur more than once.

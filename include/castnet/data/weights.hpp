@@ -5,6 +5,7 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/sample_error.hpp>
 
+#include <concepts>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,6 +36,10 @@ private:
 template <class Data>
 weighted_set<Data> with_weights(Data data, std::vector<float> weights) {
     return {std::move(data), std::move(weights)};
+}
+template <class Data, std::same_as<double> Number>
+weighted_set<Data> with_weights(Data data, std::vector<Number> const& weights) {
+    return {std::move(data), std::vector<float>(weights.begin(), weights.end())};
 }
 
 } // namespace castnet::data

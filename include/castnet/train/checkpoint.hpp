@@ -91,6 +91,16 @@ checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const
     io::detail::check_name(file);
     return {[&t, file] { save(t, file); }, every, file, &t};
 }
+// Only for its message.
+template <class Net, class Where, class Batch>
+checkpoint_options checkpoint(model<Net, Where, Batch> const&, std::string const&,
+                              std::uint64_t = 0) {
+    static_assert(detail::never<Net>,
+                  "castnet: a checkpoint is that of a training: cn::checkpoint(training, file); "
+                  "files of a model's parameters are written by the callbacks "
+                  "cn::save_best{model, file} and cn::save_each{model, \"{epoch}\"}");
+    return {};
+}
 
 namespace detail {
 

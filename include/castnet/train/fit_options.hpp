@@ -41,6 +41,22 @@ struct checkpoint_options {
     void const* training = nullptr;
 };
 
+// The weights of classes that a fit takes.
+struct class_weights : std::vector<float> {
+    using vector::vector;
+    class_weights(std::vector<float> all) : vector(std::move(all)) {}
+    class_weights(std::vector<double> const& all) : vector(all.begin(), all.end()) {}
+    // Only for its message.
+    template <class Other>
+        requires(!std::is_convertible_v<Other const&, std::vector<float>> &&
+                 !std::is_same_v<Other, std::vector<double>>)
+    class_weights(Other const&) {
+        static_assert(detail::never<Other>,
+                      "castnet: the class_weight of a fit is a factor for each class, in their "
+                      "order: {.class_weight = {1, 1, 2}}, or a std::vector of float or double");
+    }
+};
+
 // The callbacks of a fit.
 struct callback_list : std::vector<callback> {
     using vector::vector;
@@ -93,7 +109,7 @@ struct fit_options {
     int epochs = 1;
     castnet::schedule schedule{};           // empty: the optimizer's own learning rate
     validation_data<Training> validation{}; // a data set, evaluated after every epoch
-    std::vector<float> class_weight{};      // one factor per class: labels, or 0 and 1
+    class_weights class_weight{};           // one factor per class: labels, or 0 and 1
     bool shuffle = true;                    // a new order every epoch, from the model's seed
     verbose_option verbose = verbosity::bar;
     checkpoint_options checkpoint{};

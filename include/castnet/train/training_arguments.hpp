@@ -31,11 +31,13 @@ struct evaluate_takes {
 
 template <class... Given>
 struct step_takes {
-    static_assert(detail::never<Given...>,
-                  "castnet: step takes a data set, and the numbers of its samples unless all of "
-                  "them: training.step(cn::data::of_tensors(x, y)) for tensors, cn::data::dataset<"
-                  "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
-                  "step_takes<given...>");
+    static_assert(
+        detail::never<Given...>,
+        "castnet: step takes a data set, and the numbers of its samples, a std::vector of "
+        "std::size_t, unless all of them: training.step(cn::data::of_tensors(x, y)) for tensors, "
+        "cn::data::dataset<"
+        "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
+        "step_takes<given...>");
     static constexpr bool checked = true;
 };
 

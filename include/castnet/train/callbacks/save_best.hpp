@@ -25,6 +25,12 @@ struct best_options {
 // model.
 template <class Model>
 class save_best {
+    static_assert(
+        requires { Model::parameter_tensors(); },
+        "castnet: save_best keeps the parameters of a model: cn::save_best{model, "
+        "\"best.safetensors\"}; checkpoints of a training are "
+        "cn::save_each{training, \"{epoch}\"}");
+
 public:
     save_best(Model& model, std::string file, best_options options = {})
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
