@@ -107,15 +107,17 @@ def attention(r, net):
     masks = [("cn::length_mask(memory_length)", lambda at: of_length(at["memory_length"]))] if across else [
         ("cn::causal_mask", lambda at: causal), ("cn::length_mask(length)", lambda at: of_length(at["length"]))]
     masks = r.sample(masks + [("alibi{}", lambda at: alibi)], r.randint(0, len(masks)))
+    names = [name for name, _ in masks]
+    by_steps = "alibi{}" not in names if across else names == ["cn::causal_mask"]
     bias = r.random() < 0.8
     layer = (f"cn::multi_head_attention<{heads}>" + (".rotary()" if rotary else "") + ("" if bias else ".no_bias()"))
     module = nn.MultiheadAttention(features, heads, bias=bias, batch_first=True)
     of = "memory" if across else "x"
     if across:
         net.memory_features = features
-    return Layer((layer, f"x, {of}", *(name for name, _ in masks)), module,
+    return Layer((layer, f"x, {of}", *names), module,
                  lambda f, at: attend(f, at["x"], at[of], [mask(at) for _, mask in masks], rotary), features,
-                 across or [name for name, _ in masks] == ["cn::causal_mask"], not across)
+                 by_steps, not across)
 
 
 def recurrent(r, net, sequence=True):
