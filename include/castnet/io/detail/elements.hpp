@@ -16,6 +16,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace castnet::io::detail {
@@ -32,6 +33,16 @@ constexpr float float_of_half(std::uint16_t bits) {
     return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
 
+// (nvcc warns of comparisons of unsigned numbers with 0.)
+template <class N>
+bool is_negative(N x) {
+    if constexpr (std::is_signed_v<N>) {
+        return x < 0;
+    } else {
+        return false;
+    }
+}
+
 template <class T, class From>
 bool is_in_range(From x) {
     if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
@@ -44,7 +55,7 @@ bool is_in_range(From x) {
         return whole >= (std::is_signed_v<T> ? -end : 0) && whole < end;
     } else {
         auto const converted = static_cast<T>(x);
-        return static_cast<From>(converted) == x && (converted < 0) == (x < 0);
+        return static_cast<From>(converted) == x && is_negative(converted) == is_negative(x);
     }
 }
 
