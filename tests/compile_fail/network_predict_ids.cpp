@@ -1,5 +1,5 @@
 // Ids are given as whole numbers.
-// expect: castnet: predict takes a data set or, for each input of the network, .*or of whole numbers for input_ids
+// expect: castnet: predict takes a data set or, for each input of the network, .*or of whole numbers for input_ids and input_length
 // expect: predict_takes<float, .*vector<float
 #include <castnet/castnet.hpp>
 

@@ -241,6 +241,11 @@ TEST_CASE("a part of a file is loaded by a rule for names, and what was not is t
         CHECK(more.loaded == names{"4.weight"});
         CHECK(m.get("4.weight") == saved.get("4.weight"));
     }
+    SUBCASE("the rule takes names as text, too") {
+        auto const rule = [](std::string const& name) { return "head." + name.substr(2); };
+        auto const more = cn::load(m, f.name, cn::partial{.rename = rule, .skip_mismatch = true});
+        CHECK(more.loaded == names{"4.weight", "4.bias"});
+    }
 }
 
 TEST_CASE("a head of another size is skipped where that is asked for") {

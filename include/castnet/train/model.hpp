@@ -190,10 +190,10 @@ public:
     // after the other, with running statistics and without dropout. Samples are given as a data
     // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
     // a vector, array or span of the element type for each input: predict(photos, facts); of any
-    // type of whole numbers for input_ids. The result is a vector; or a tensor, where the inputs
-    // are tensors: of the output's shape for one sample, and for tensors with an axis of samples
-    // before the others with that axis, too. Of several outputs it is an array of such vectors, or
-    // a tuple of such tensors: auto [kinds, boxes] = model.predict<0, 1>(photos).
+    // type of whole numbers for input_ids and input_length. The result is a vector; or a tensor,
+    // where the inputs are tensors: of the output's shape for one sample, and for tensors with an
+    // axis of samples before the others with that axis, too. Of several outputs it is an array of
+    // such vectors, or a tuple of such tensors: auto [kinds, boxes] = model.predict<0, 1>(photos).
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,

@@ -11,15 +11,36 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace castnet {
 
+// Function of a name, as std::string_view or as std::string, that returns another one.
+struct name_function : std::function<std::string(std::string_view)> {
+    name_function() = default;
+    template <class F>
+        requires(!std::is_same_v<F, name_function>)
+    name_function(F f) {
+        if constexpr (std::is_constructible_v<function, F>) {
+            function::operator=(std::move(f));
+        } else if constexpr (std::is_invocable_r_v<std::string, F&, std::string>) {
+            function::operator=(
+                [f = std::move(f)](std::string_view name) mutable { return f(std::string{name}); });
+        } else {
+            static_assert(detail::never<F>,
+                          "castnet: partial::rename is a function from a name of the network to "
+                          "the name in the file: [](std::string_view name) { return \"body.\" + "
+                          "std::string{name}; }, or cn::replace_prefix");
+        }
+    }
+};
+
 struct partial {
     // Maps a parameter's name to its name in the file or the other model; if empty, names are
     // equal. Parameters for which it returns "" are skipped.
-    std::function<std::string(std::string_view)> rename{};
+    name_function rename{};
     // Parameters that have another shape there keep their values, as with Keras' skip_mismatch;
     // otherwise they are an error.
     bool skip_mismatch = false;

@@ -109,7 +109,7 @@ struct predict_takes {
         detail::never<Given...>,
         "castnet: predict takes a data set or, for each input of the network, the numbers "
         "of its samples: a vector, array or span of the model's element type, or of whole numbers "
-        "for input_ids; see predict_takes<element type, what was given...>");
+        "for input_ids and input_length; see predict_takes<element type, what was given...>");
     static constexpr bool checked = true;
 };
 template <size_t Expected, size_t Given>
