@@ -81,12 +81,8 @@ struct tied_output_layer {
                       "features); see tied_output_takes<input shape>");
         if constexpr (tied_output_takes<S>) {
             scope_guard const scope{*x.g, layer_kind{"embedding"}};
-            parameter_options options; // the table starts as the embedding says
-            if (x.g->path.sharing == 0) {
-                options.start = initializer{initial::normal, 1};
-            }
-            return times_rows(
-                x, new_parameter<shape<Vocabulary, channels_of<S>>>(*x.g, "weight", options));
+            return times_rows(x, new_parameter<shape<Vocabulary, channels_of<S>>>(
+                                     *x.g, "weight", {.start = initializer{initial::normal, 1}}));
         } else {
             return symbol<shape<Vocabulary>>{x.g, x.id};
         }

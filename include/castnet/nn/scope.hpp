@@ -95,14 +95,16 @@ constexpr role checked_role(ir::graph& g, role kind) {
 }
 
 // Whether a parameter that was asked for before starts as these options say, or they say nothing
-// else than what is usual. (Two tables by from_function are not compared.)
+// else than what is usual: of tables, such as an embedding's, normal. (Two functions of
+// from_function are not compared.)
 constexpr bool starts_as(parameter const& p, parameter_options const& options) {
-    initializer const usual{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros};
+    initializer const usual{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros},
+        of_tables{initial::normal, 1};
     initializer const start = options.start.value_or(usual);
     auto const is = [&](initializer const& other) {
         return start.kind == other.kind && start.value == other.value;
     };
-    return (start.kind == usual.kind || is(p.start)) &&
+    return (start.kind == usual.kind || is(of_tables) || is(p.start)) &&
            (options.zero_row < 0 || options.zero_row == p.zero_row);
 }
 
