@@ -229,6 +229,19 @@ tile_function<F>* tile_of(int vectors, bool fetches) {
     }
     return vectors > 1 ? &tile<Rows, 2, F, true> : &tile<Rows, 1, F, false>;
 }
+// The same for so many rows. With all vectors there are tiles of one, two and four: what is left of
+// numbers of rows that are a power of two.
+template <class F>
+tile_function<F>* tile_of(int rows, int vectors, bool fetches) {
+    static_assert(tile_rows == 6);
+    if (rows == 1) {
+        return tile_of<1, F>(vectors, fetches);
+    }
+    if (rows <= 4 && vectors == tile_vectors) {
+        return rows == 2 ? &tile<2, tile_vectors, F, true> : &tile<4, tile_vectors, F, true>;
+    }
+    return tile_of<tile_rows, F>(vectors, fetches);
+}
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has.
 template <class F>
@@ -237,13 +250,13 @@ template <class F>
                                   tile_end<sum_type<F>> const& end) {
     constexpr int width = simd<F>::width;
     int const vectors = (columns + width - 1) / width;
-    tile_function<F>* const one_row = tile_of<1, F>(vectors, true);
     tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors, d.next != nullptr);
     tile_depth<F> here = d;
     here.next_step = d.next ? d.b_stride / tiles : 0;
     here.next = d.next ? d.next : d.b;
     for (int i = 0; i < tiles; ++i, here.next += d.steps * here.next_step) {
-        tile_function<F>* const run = p[i].rows == 1 ? one_row : all_rows;
+        tile_function<F>* const run =
+            p[i].full() ? all_rows : tile_of<F>(p[i].rows, vectors, d.next != nullptr);
         if (columns == vectors * width) {
             run(p[i], first, here, end);
         } else {
