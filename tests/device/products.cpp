@@ -2,6 +2,7 @@
 // against sums in double, and on several threads.
 #include <castnet/device/cpu/matmul.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <doctest/doctest.h>
@@ -89,6 +90,44 @@ TEST_CASE_TEMPLATE("products of factors that lie in either way, on one and sever
             CHECK(farthest(alone, s, a_turned, b_turned, adds) < (sizeof(T) > 4 ? 1e-11 : 2e-3));
             for (int const threads : {2, 3, 8}) {
                 CHECK(product_on<T>(threads, s, a_turned, b_turned, adds) == alone);
+            }
+        }
+    }
+}
+
+// Rows of a product with packed panels, with a bias and added to numbers.
+template <class T>
+std::vector<T> packed_product(sizes s, bool backwards) {
+    auto const a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n + 2 * cpu::simd<T>::width, 2),
+               bias = waves<T>(s.n + 2 * cpu::simd<T>::width, 4);
+    std::vector<T> panels(static_cast<std::size_t>(cpu::packed_size<T>(s.k, s.n)));
+    cpu::pack_panels<T>(s.k, s.n, {b.data(), s.n, 1}, panels.data());
+    auto c = waves<T>(s.m * s.n, 3);
+    cpu::multiply_blocks<T>({s.m,
+                             s.n,
+                             s.k,
+                             {a.data(), s.k, 1},
+                             {b.data(), s.n, 1},
+                             c.data(),
+                             s.n,
+                             {.accumulate = true, .bias = bias.data()}},
+                            panels.data(), backwards);
+    return c;
+}
+
+TEST_CASE_TEMPLATE("few rows with packed panels in either direction have the bits of many rows", T,
+                   float, double) {
+    for (std::ptrdiff_t const k : {5, 64, 300, 700}) {
+        for (std::ptrdiff_t const n : {40, 200, 256}) {
+            auto const many = packed_product<T>({14, n, k}, false);
+            for (std::ptrdiff_t m = 1; m <= cpu::tile_rows + 1; ++m) {
+                for (bool const backwards : {false, true}) {
+                    CAPTURE(k);
+                    CAPTURE(n);
+                    CAPTURE(m);
+                    auto const few = packed_product<T>({m, n, k}, backwards);
+                    CHECK(std::equal(few.begin(), few.end(), many.begin()));
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/few_rows.hpp>
+#include <castnet/device/cpu/few_rows_packed.hpp>
 #include <castnet/device/cpu/few_steps.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
@@ -52,9 +53,11 @@ constexpr double product_work(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t
 }
 
 // In blocks: of b as much as the cache holds meets a piece of a's rows. All of b is `packed` in
-// panels already, or its parts are where its rows are longer than a tile.
+// panels already, or its parts are where its rows are longer than a tile. Few rows may read packed
+// panels `backwards`.
 template <class F>
-void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
+void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr,
+                     bool backwards = false) {
     constexpr std::ptrdiff_t width = tile_columns<F>, most = most_steps_at_once;
     std::ptrdiff_t const m = p.m, panels = panel_count(p.n, width);
     bool const packs = panels > 1 || p.b.column != 1 || numbers_in<F> > 1;
@@ -74,6 +77,13 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
         }
     }
     double const work = product_work(m, p.n, p.k);
+    if constexpr (numbers_in<F> == 1) {
+        if (packed && m > 0 && m <= tile_rows && threads_for(work) == 1) {
+            flush_denormals const here;
+            multiply_few_rows_packed(p, packed, steps, backwards);
+            return;
+        }
+    }
     // rows that lie turned are not read ahead by the processor, so they stay in its cache
     bool const by_parts = p.a.column != 1 && !p.turns;
     std::ptrdiff_t const at_most = has_narrow_panels && by_parts && numbers_in<F> == 1
@@ -107,6 +117,12 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
         std::iota(offset, offset + k, std::ptrdiff_t{0});
         multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
     });
+}
+
+// Every other step of a loop over time reads its weights backwards.
+template <class T>
+bool reads_backwards(context<T> const& c) {
+    return c.iteration >= 0 && c.iteration % 2 != 0;
 }
 
 // The factors of a layer with so many features and units: F where that is worth it, else numbers.
@@ -198,7 +214,8 @@ void matmul(kernel_launch const& s, tables const& t, context<sum_type<F>> const&
         tile_end<sum_type<F>> const end = tile_end_of(s, t, c);
         if (packs_weight<F>(s)) {
             multiply_blocks<Factor>({rows.count, out, in, left, right, result, to.step * out, end},
-                                    factors_at<Factor>(c, t.arrays[s.prepared]));
+                                    factors_at<Factor>(c, t.arrays[s.prepared]),
+                                    reads_backwards(c));
         } else {
             multiply<Factor>(rows.count, out, in, left, right, result, to.step * out, end);
         }
@@ -237,7 +254,8 @@ void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> c
         turned{c.at(t.arrays[s.prepared]), in, 1};
     T* const result = c.at(dx) + to.first * in;
     if (in > tile_columns<T>) {
-        multiply_blocks<T>({rows.count, in, out, left, turned, result, to.step * in}, turned.data);
+        multiply_blocks<T>({rows.count, in, out, left, turned, result, to.step * in}, turned.data,
+                           reads_backwards(c));
     } else {
         multiply<T>(rows.count, in, out, left, turned, result, to.step * in);
     }
