@@ -1,10 +1,8 @@
 // A captured CUDA graph.
 #pragma once
 
+#include <castnet/device/cuda/owned.hpp>
 #include <castnet/device/cuda/stream.hpp>
-
-#include <memory>
-#include <utility>
 
 namespace castnet::cuda {
 
@@ -29,12 +27,12 @@ public:
         CASTNET_CUDA(cudaStreamEndCapture(s.get(), &made.graph));
         cudaGraphExec_t executable = nullptr;
         CASTNET_CUDA(cudaGraphInstantiate(&executable, made.graph, 0));
-        executable_.reset(executable);
+        executable_ = owned_executable{executable};
         CASTNET_CUDA(cudaGraphUpload(executable, s.get()));
         s.wait();
     }
 
-    explicit operator bool() const { return executable_ != nullptr; }
+    explicit operator bool() const { return executable_.get() != nullptr; }
     void launch(stream const& s) const {
         CASTNET_CUDA(cudaGraphLaunch(executable_.get(), s.get()));
     }
@@ -54,10 +52,8 @@ private:
             }
         }
     };
-    struct release {
-        void operator()(cudaGraphExec_t g) const { cudaGraphExecDestroy(g); }
-    };
-    std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, release> executable_;
+    using owned_executable = owned<cudaGraphExec_t, cudaGraphExecDestroy>;
+    owned_executable executable_;
 };
 
 } // namespace castnet::cuda

@@ -7,11 +7,11 @@
 #include <castnet/core/text.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/owned.hpp>
 #include <castnet/device/cuda/stream.hpp>
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string>
 
 namespace castnet::cuda {
@@ -66,7 +66,7 @@ public:
                 {"castnet: ", what, " takes ", bytes, " bytes, but ", Kind::missing()});
         }
         CASTNET_CUDA(status);
-        data_.reset(p);
+        data_ = data{p};
         Kind::clear(p, bytes);
     }
 
@@ -77,11 +77,9 @@ public:
     std::size_t bytes() const { return bytes_; }
 
 private:
-    struct release {
-        void operator()(void* p) const { Kind::release(p); }
-    };
+    using data = owned<void*, Kind::release>;
     std::size_t bytes_ = 0;
-    std::unique_ptr<void, release> data_;
+    data data_;
 };
 
 using memory = block_of<gpu_memory>;

@@ -9,7 +9,6 @@
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/device/cuda/watchdog.hpp>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,11 +26,8 @@ public:
     template <class Policy>
     explicit session(Policy, int index = Policy::device_index)
         : index_{open_gpu(index, "policy::cuda", "policy::cpu")}, precision_{Policy::precision},
-          use_graphs_{Policy::use_graphs}, budget_{Policy::budget} {
-        compute_ = std::make_unique<stream>();
-        copies_ = std::make_unique<stream>();
-        libraries_ = std::make_unique<libraries>(*compute_, Policy::algorithms);
-    }
+          use_graphs_{Policy::use_graphs}, budget_{Policy::budget},
+          libraries_{compute_, Policy::algorithms} {}
     session(session const&) = delete;
     session& operator=(session const&) = delete;
     ~session() { finish(); }
@@ -47,9 +43,9 @@ public:
     bool use_graphs() const { return use_graphs_; }
     std::size_t budget() const { return budget_; } // bytes
     product_precision precision() const { return precision_; }
-    stream const& compute() const { return *compute_; }
-    stream const& copies() const { return *copies_; }
-    libraries& library() const { return *libraries_; }
+    stream const& compute() const { return compute_; }
+    stream const& copies() const { return copies_; }
+    libraries& library() const { return libraries_; }
 
     // The watchdog of the host's waits for this GPU from now on; nullptr: none.
     void set_watchdog(watchdog* w) const { watchdog_ = w; }
@@ -115,8 +111,8 @@ private:
     bool use_graphs_;
     std::size_t budget_;
     mutable watchdog* watchdog_ = nullptr;
-    std::unique_ptr<stream> compute_, copies_;
-    std::unique_ptr<libraries> libraries_;
+    stream compute_, copies_;
+    mutable libraries libraries_;
 };
 
 } // namespace castnet::cuda

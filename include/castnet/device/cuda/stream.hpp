@@ -2,9 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/error.hpp>
-
-#include <memory>
-#include <type_traits>
+#include <castnet/device/cuda/owned.hpp>
 
 namespace castnet::cuda {
 
@@ -29,7 +27,7 @@ public:
         cudaEvent_t e = nullptr;
         CASTNET_CUDA(cudaEventCreateWithFlags(
             &e, time == event_time::known ? cudaEventDefault : cudaEventDisableTiming));
-        handle_.reset(e);
+        handle_ = handle{e};
     }
     cudaEvent_t get() const { return handle_.get(); }
 
@@ -45,10 +43,8 @@ public:
     void wait() const { CASTNET_CUDA(cudaEventSynchronize(get())); }
 
 private:
-    struct release {
-        void operator()(cudaEvent_t e) const { cudaEventDestroy(e); }
-    };
-    std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, release> handle_;
+    using handle = owned<cudaEvent_t, cudaEventDestroy>;
+    handle handle_;
 };
 
 // CUDA stream that does not synchronize with the default stream.
@@ -57,7 +53,7 @@ public:
     stream() {
         cudaStream_t s = nullptr;
         CASTNET_CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-        handle_.reset(s);
+        handle_ = handle{s};
     }
     cudaStream_t get() const { return handle_.get(); }
 
@@ -75,10 +71,8 @@ public:
     void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
 
 private:
-    struct release {
-        void operator()(cudaStream_t s) const { cudaStreamDestroy(s); }
-    };
-    std::unique_ptr<std::remove_pointer_t<cudaStream_t>, release> handle_;
+    using handle = owned<cudaStream_t, cudaStreamDestroy>;
+    handle handle_;
 };
 
 } // namespace castnet::cuda

@@ -43,7 +43,7 @@ public:
         : stream_{s}, workspace_{workspace}, order_{order} {
         cublasLtHandle_t made = nullptr;
         CASTNET_CUDA(cublasLtCreate(&made));
-        handle_.reset(made);
+        handle_ = handle{made};
     }
 
     // The product with an algorithm, chosen by the first call; without the epilogue if cuBLASLt has
@@ -115,7 +115,7 @@ private:
                                           std::size_t count) const {
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
-        detail::owned<cublasLtMatmulPreferenceOpaque_t> const owner{wishes};
+        owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> const owner{wishes};
         auto const set = [&](cublasLtMatmulPreferenceAttributes_t name, auto value) {
             CASTNET_CUDA(cublasLtMatmulPreferenceSetAttribute(wishes, name, &value, sizeof value));
         };
@@ -172,10 +172,11 @@ private:
         }
     }
 
+    using handle = owned<cublasLtHandle_t, cublasLtDestroy>;
     stream const& stream_;
     std::size_t workspace_;
     algorithm_order order_;
-    detail::owned<cublasLtContext> handle_;
+    handle handle_;
     std::vector<std::unique_ptr<prepared_product>> prepared_; // references to them stay valid
 };
 

@@ -5,9 +5,9 @@
 #include <castnet/core/text.hpp>
 #include <castnet/device/cuda/cublas/status.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/owned.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace castnet::cuda::cublas {
@@ -79,28 +79,13 @@ constexpr std::int64_t span_of(std::int64_t rows, std::int64_t columns, bool tra
     return (batch - 1) * lies.next + (lines - 1) * (lies.row > 0 ? lies.row : length) + length;
 }
 
-namespace detail {
-
-struct destroy {
-    void operator()(cublasLtMatmulDescOpaque_t* d) const { cublasLtMatmulDescDestroy(d); }
-    void operator()(cublasLtMatrixLayoutOpaque_t* d) const { cublasLtMatrixLayoutDestroy(d); }
-    void operator()(cublasLtMatmulPreferenceOpaque_t* d) const {
-        cublasLtMatmulPreferenceDestroy(d);
-    }
-    void operator()(cublasLtContext* d) const { cublasLtDestroy(d); }
-};
-template <class T>
-using owned = std::unique_ptr<T, destroy>;
-
-} // namespace detail
-
 // The descriptors of a product, in cuBLASLt's order: its A is our b, its B our a.
 class product_descriptors {
 public:
     explicit product_descriptors(product const& p) {
         cublasLtMatmulDesc_t made = nullptr;
         CASTNET_CUDA(cublasLtMatmulDescCreate(&made, p.compute, scale_type(p)));
-        operation_.reset(made);
+        operation_ = owned_operation{made};
         set(CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
         if (p.end != CUBLASLT_EPILOGUE_DEFAULT) {
@@ -121,7 +106,8 @@ public:
     cublasLtMatrixLayout_t result() const { return result_.get(); }
 
 private:
-    using owned_layout = detail::owned<cublasLtMatrixLayoutOpaque_t>;
+    using owned_operation = owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+    using owned_layout = owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 
     template <class T>
     void set(cublasLtMatmulDescAttributes_t name, T const& value) const {
@@ -148,7 +134,7 @@ private:
         return owner;
     }
 
-    detail::owned<cublasLtMatmulDescOpaque_t> operation_;
+    owned_operation operation_;
     owned_layout first_, second_, result_;
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <castnet/device/cuda/cudnn/status.hpp>
+#include <castnet/device/cuda/owned.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace castnet::cuda::cudnn {
@@ -40,7 +40,7 @@ public:
     explicit descriptor(cudnnBackendDescriptorType_t type) {
         cudnnBackendDescriptor_t made = nullptr;
         CASTNET_CUDA(cudnnBackendCreateDescriptor(type, &made));
-        held_.reset(made);
+        held_ = owner{made};
     }
 
     cudnnBackendDescriptor_t get() const { return held_.get(); }
@@ -54,7 +54,8 @@ public:
         set(name, type_of<T>, static_cast<std::int64_t>(values.size()), values.data());
     }
     void set(cudnnBackendAttributeName_t name, descriptor const& value) {
-        set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.held_);
+        cudnnBackendDescriptor_t const held = value.get();
+        set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &held);
     }
     void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
              void const* values) {
@@ -105,10 +106,8 @@ private:
         return n;
     }
 
-    struct destroy {
-        void operator()(void* d) const { cudnnBackendDestroyDescriptor(d); }
-    };
-    std::unique_ptr<void, destroy> held_;
+    using owner = owned<cudnnBackendDescriptor_t, cudnnBackendDestroyDescriptor>;
+    owner held_;
 };
 
 } // namespace castnet::cuda::cudnn

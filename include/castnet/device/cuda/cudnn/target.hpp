@@ -16,7 +16,7 @@ public:
     explicit target(cudaStream_t stream) {
         cudnnHandle_t made = nullptr;
         CASTNET_CUDA(cudnnCreate(&made));
-        handle_.reset(made);
+        handle_ = owned_handle{made};
         CASTNET_CUDA(cudnnSetStream(made, stream));
     }
 
@@ -42,7 +42,7 @@ public:
 
     // Sets the device of an operation graph, a heuristic or an execution plan.
     void apply_to_graph(descriptor& graph) const {
-        if (handle_) {
+        if (handle() != nullptr) {
             graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle());
         }
     }
@@ -52,7 +52,7 @@ public:
         }
     }
     void apply_to_execution_plan(descriptor& plan) const {
-        if (handle_) {
+        if (handle() != nullptr) {
             plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle());
         } else {
             plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *properties_);
@@ -60,10 +60,8 @@ public:
     }
 
 private:
-    struct destroy {
-        void operator()(cudnnHandle_t h) const { cudnnDestroy(h); }
-    };
-    std::unique_ptr<cudnnContext, destroy> handle_;
+    using owned_handle = owned<cudnnHandle_t, cudnnDestroy>;
+    owned_handle handle_;
     std::optional<descriptor> properties_;
 };
 

@@ -13,6 +13,7 @@
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/open_gpu.hpp>
+#include <castnet/device/cuda/owned.hpp>
 #include <castnet/device/cuda/reduction_parts.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/device/cuda/tuning.hpp>
@@ -21,7 +22,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <type_traits>
 
 namespace castnet::cuda {
 
@@ -131,7 +131,7 @@ private:
             wishes.location.id = gpu;
             cudaMemPool_t made = nullptr;
             CASTNET_CUDA(cudaMemPoolCreate(&made, &wishes));
-            memory_pool.reset(made);
+            memory_pool = owned_pool{made};
             // keeps what is given back, for the next tensor
             auto most = std::numeric_limits<std::uint64_t>::max();
             CASTNET_CUDA(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &most));
@@ -143,13 +143,11 @@ private:
             cudaStreamSynchronize(own.get());
         }
 
-        struct destroy {
-            void operator()(cudaMemPool_t p) const { cudaMemPoolDestroy(p); }
-        };
+        using owned_pool = owned<cudaMemPool_t, cudaMemPoolDestroy>;
 
         int gpu;
         stream own;
-        std::unique_ptr<std::remove_pointer_t<cudaMemPool_t>, destroy> memory_pool;
+        owned_pool memory_pool;
         std::optional<cublas::multiplier> products;
         memory workspace, parts, tickets;
     };
