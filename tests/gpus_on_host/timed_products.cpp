@@ -32,9 +32,9 @@ TEST_CASE("a policy takes the first algorithm, or the fastest, which it then run
     cublas::product const p{6, 7, 8};
     products_timed const timed{{3, 2, 1, 2}};
     cuda::libraries guessing{s}, timing{s, algorithm_order::by_time};
-    CHECK(guessing.prepare(p).how.number == 0);
+    CHECK(guessing.prepare(p).number == 0);
     CHECK(timed == 0);
-    CHECK(timing.prepare(p).how.number == 2);
+    CHECK(timing.prepare(p).number == 2);
     CHECK(timed > 4);
     timing.run(p, nullptr, nullptr, nullptr);
     s.wait();
@@ -49,14 +49,14 @@ TEST_CASE("equal products share an algorithm, wherever in the process they are")
     cublas::product const p{16, 17, 18};
     products_timed const first{{2, 1}};
     cuda::libraries one{s, algorithm_order::by_time};
-    CHECK(one.prepare(p).how.number == 1);
+    CHECK(one.prepare(p).number == 1);
     products_timed const later{{1, 2}};
     cuda::libraries other{other_stream, algorithm_order::by_time};
-    CHECK(other.prepare(p).how.number == 1);
+    CHECK(other.prepare(p).number == 1);
     CHECK(later == 0);
     auto transposed = p;
     transposed.transposed_a = true;
-    CHECK(other.prepare(transposed).how.number == 0);
+    CHECK(other.prepare(transposed).number == 0);
     CHECK(later > 0);
 }
 
@@ -68,17 +68,17 @@ TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
     products_timed const timed{{2, 3, 1}};
     simulated.epilogues = CUBLAS_STATUS_NOT_SUPPORTED;
     cuda::libraries unable{s, algorithm_order::by_time}, able{s, algorithm_order::by_time};
-    CHECK(unable.prepare(plain).how.number == 2);
+    CHECK(unable.prepare(plain).number == 2);
     CHECK_FALSE(unable.prepare(plain).finishes);
     int const before = timed;
     CHECK_FALSE(unable.prepare(with_bias).finishes);
-    CHECK(unable.prepare(with_bias).how.number == 2);
+    CHECK(unable.prepare(with_bias).number == 2);
     CHECK(timed == before);
     simulated.epilogues = CUBLAS_STATUS_INVALID_VALUE;
     CHECK_FALSE(cuda::libraries(s).prepare(with_bias).finishes);
     simulated.epilogues = CUBLAS_STATUS_SUCCESS;
     CHECK(able.prepare(with_bias).finishes);
-    CHECK(able.prepare(with_bias).how.number == 2);
+    CHECK(able.prepare(with_bias).number == 2);
     CHECK(timed > before);
     simulated.milliseconds.clear();
     CHECK_THROWS_WITH_AS(unable.prepare({1, 2, 3}),
@@ -93,11 +93,11 @@ TEST_CASE("without memory to try them, the first algorithm is taken and not reme
     products_timed const timed{{2, 1}};
     machine::here().is_full = true;
     cuda::libraries first{s, algorithm_order::by_time}, second{s, algorithm_order::by_time};
-    CHECK(first.prepare(p).how.number == 0);
+    CHECK(first.prepare(p).number == 0);
     CHECK(timed == 0);
     machine::here().is_full = false;
-    CHECK(second.prepare(p).how.number == 1);
-    CHECK(first.prepare(p).how.number == 0); // keeps what it has
+    CHECK(second.prepare(p).number == 1);
+    CHECK(first.prepare(p).number == 0); // keeps what it has
 }
 
 TEST_CASE("a GPU that fails is not one without memory: no algorithm is taken") {
@@ -111,5 +111,5 @@ TEST_CASE("a GPU that fails is not one without memory: no algorithm is taken") {
         CHECK_THROWS_AS(failing.prepare(p), castnet::error);
         machine::here().calls.clear();
     }
-    CHECK(cuda::libraries(s, algorithm_order::by_time).prepare(p).how.number == 1);
+    CHECK(cuda::libraries(s, algorithm_order::by_time).prepare(p).number == 1);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/algorithm_cache.hpp>
+#include <castnet/device/cuda/algorithm_order.hpp>
 #include <castnet/device/cuda/description.hpp>
 #include <castnet/device/cuda/tuning.hpp>
 
@@ -11,10 +12,6 @@
 #include <utility>
 
 namespace castnet::cuda {
-
-// The first one of the list, which is the heuristic's guess; or the fastest on the current GPU of
-// the first timed_algorithms.
-enum class algorithm_order : bool { as_listed, by_time };
 
 //   what             a line that says what is computed, and the library's version
 //   list(count, n)   at most `count` candidates; only the one with number n if that is not empty

@@ -6,89 +6,56 @@
 // later, so that captured graphs stay valid.
 #pragma once
 
-#include <castnet/device/cuda/cublas/multiplier.hpp>
-#include <castnet/device/cuda/cudnn/convolver.hpp>
-#include <castnet/device/cuda/memory.hpp>
+#include <castnet/device/cuda/algorithm_order.hpp>
+#include <castnet/device/cuda/cublas/product.hpp>
+#include <castnet/device/cuda/cudnn/convolution.hpp>
+#include <castnet/device/cuda/owned.hpp>
+#include <castnet/device/cuda/stream.hpp>
 
-#include <optional>
+#include <cstddef>
 
 namespace castnet::cuda {
 
+struct chosen_algorithm {
+    int number = 0;            // its place in the library's list
+    std::size_t workspace = 0; // bytes
+    bool finishes = false; // a product with its epilogue, a convolution with bias and activation
+};
+
 class libraries {
 public:
-    explicit libraries(stream const& s, algorithm_order order = algorithm_order::as_listed)
-        : stream_{s}, order_{order} {}
-    libraries(libraries const&) = delete;
-    libraries& operator=(libraries const&) = delete;
+    explicit libraries(stream const& s, algorithm_order order = algorithm_order::as_listed);
 
-    cublas::prepared_product const& prepare(cublas::product const& p) {
-        if (!products_) {
-            products_.emplace(stream_, product_workspace, order_);
-        }
-        auto const& prepared = products_->prepare(p);
-        wanted_ = std::max(wanted_, std::max(prepared.how.workspace, product_workspace));
-        return prepared;
-    }
-    cudnn::prepared_convolution const& prepare(cudnn::convolution const& c) {
-        if (!convolutions_) {
-            convolutions_.emplace(stream_, order_);
-        }
-        auto const& prepared = convolutions_->prepare(c);
-        wanted_ = std::max(wanted_, static_cast<std::size_t>(prepared.how.workspace));
-        return prepared;
-    }
+    // The algorithm, chosen by the first call. Throws castnet::error if the library has none.
+    chosen_algorithm prepare(cublas::product const& p);
+    chosen_algorithm prepare(cudnn::convolution const& c);
 
     // Bytes of the workspace that the algorithms chosen so far need; reserve() allocates them. All
     // launches use the last block, one after the other; graphs may refer to older ones.
-    std::size_t workspace_bytes() const { return wanted_; }
-    void reserve() {
-        if (wanted_ > (blocks_.empty() ? 0 : blocks_.back().bytes())) {
-            blocks_.emplace_back(wanted_, "the workspace of cuDNN and cuBLASLt");
-        }
-    }
+    std::size_t workspace_bytes() const;
+    void reserve();
 
-    // `bias`: read by a product that adds one, or its gradient's destination; prepare(p).finishes
-    // tells whether it was used.
+    // Enqueues d = a b, or another combination. `bias`: read by a product that adds one, or its
+    // gradient's destination; prepare(p).finishes tells whether it was used.
     void run(cublas::product const& p, void const* a, void const* b, void* d,
-             void const* bias = nullptr) {
-        auto const& prepared = prepare(p);
-        products_->run(prepared, a, b, d, bias, workspace());
-    }
-    void run(cublas::product const& p, void const* a, void const* b, void* d,
-             cublas::combination const& sum) {
-        auto const& prepared = prepare(p);
-        products_->run(prepared, a, b, d, nullptr, workspace(), sum);
-    }
+             void const* bias = nullptr, cublas::combination const& sum = {});
+    // Enqueues the convolution. For conv and conv_data `weight` is read, for conv_weight written;
+    // `image` is the input or its gradient, `result` the output or its gradient; `bias` is read if
+    // prepare(c).finishes.
     void run(cudnn::convolution const& c, void* image, void* weight, void* result,
-             void* bias = nullptr) {
-        auto const& prepared = prepare(c);
-        convolutions_->run(prepared, image, weight, result, bias, workspace());
-    }
+             void* bias = nullptr);
 
     // Allocated bytes.
-    std::size_t bytes() const {
-        std::size_t sum = 0;
-        for (memory const& block : blocks_) {
-            sum += block.bytes();
-        }
-        return sum;
-    }
+    std::size_t bytes() const;
 
 private:
-    // As NVIDIA recommends for Hopper; a convolution may want more (cudnn::workspace_limit).
-    static constexpr std::size_t product_workspace = std::size_t{32} << 20;
-
-    void* workspace() {
-        reserve();
-        return blocks_.empty() ? nullptr : blocks_.back().as<char>();
-    }
-
-    stream const& stream_;
-    algorithm_order order_;
-    std::optional<cublas::multiplier> products_;
-    std::optional<cudnn::convolver> convolutions_;
-    std::size_t wanted_ = 0;
-    std::vector<memory> blocks_;
+    struct parts;
+    static void destroy(parts* all);
+    owned<parts*, destroy> all_;
 };
 
 } // namespace castnet::cuda
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+#include <castnet/device/cuda/library_calls.hpp>
+#endif

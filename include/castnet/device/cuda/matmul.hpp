@@ -145,8 +145,7 @@ void prepare_product(matrix_product const& m, context<T> const& c) {
 template <class T>
 void multiply_matrices(matrix_product const& m, T const* a, T const* b, T const* addend, T* d,
                        context<T> const& c) {
-    c.library->run(product_of(m, c), a, b, d,
-                   cublas::combination{m.of_product, m.of_addend, addend});
+    c.library->run(product_of(m, c), a, b, d, nullptr, {m.of_product, m.of_addend, addend});
 }
 
 template <class T>

@@ -24,6 +24,7 @@ public:
     }
 
     Handle get() const { return held_; }
+    Handle operator->() const { return held_; }
 
 private:
     Handle held_ = nullptr;

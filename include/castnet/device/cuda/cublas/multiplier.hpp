@@ -4,11 +4,12 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/device/cuda/choose_algorithm.hpp>
-#include <castnet/device/cuda/cublas/product.hpp>
+#include <castnet/device/cuda/cublas/descriptors.hpp>
 #include <castnet/device/cuda/fastest.hpp>
 #include <castnet/device/cuda/noise.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace castnet::cuda::cublas {
@@ -28,12 +29,6 @@ struct prepared_product {
     product_descriptors descriptors;
     algorithm how;
     bool finishes = false; // with its epilogue
-};
-
-// Linear combination with a product: d = of_product a b + of_addend addend.
-struct combination {
-    double of_product = 1, of_addend = 0;
-    void const* addend = nullptr; // as d; where there is none, it is d
 };
 
 class multiplier {

@@ -10,6 +10,7 @@
 #include <castnet/device/weight_elements.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace castnet::cuda::cudnn {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
+#include <castnet/device/cuda/cudnn/convolution.hpp>
 #include <castnet/device/cuda/cudnn/target.hpp>
-#include <castnet/device/ir.hpp>
 #include <castnet/graph/operations.hpp>
 
 namespace castnet::cuda::cudnn {
@@ -17,19 +17,6 @@ enum tensor_id : std::int64_t {
     bias_id = 4,
     product_id = 5, // virtual: before the bias
     sum_id = 6      // and before the activation
-};
-
-// A convolution, or its gradient with respect to the input or the weights.
-struct convolution {
-    op kind = op::conv; // conv, conv_data or conv_weight
-    window geometry;
-    std::int64_t samples = 0;
-    cudnnDataType_t type = CUDNN_DATA_FLOAT; // of images and weights
-    bool tensor_cores = false;               // float: factors may be rounded to TF32
-    bool bias = false;                       // conv: adds a number for each filter
-    bool relu = false;                       // and then applies relu
-
-    friend bool operator==(convolution const&, convolution const&) = default;
 };
 
 // cuDNN orders extents as (samples, channels, height, width) in every layout.

@@ -9,8 +9,8 @@
 // may use a stream.
 #pragma once
 
-#include <castnet/device/cuda/cublas/multiplier.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/open_gpu.hpp>
 #include <castnet/device/cuda/owned.hpp>
@@ -95,14 +95,8 @@ public:
     bool multiply(cublas::product const& p, void const* a, void const* b, void* d,
                   void const* bias = nullptr, double factor = 1) const {
         use();
-        if (!all_->products) { // (either may throw, and is tried again)
-            all_->workspace = memory(workspace_bytes, "the workspace of cuBLASLt");
-            all_->products.emplace(all_->own, workspace_bytes, algorithm_order::as_listed);
-        }
-        cublas::prepared_product const& prepared = all_->products->prepare(p);
-        bool const ends = p.end == CUBLASLT_EPILOGUE_DEFAULT || prepared.finishes;
-        all_->products->run(prepared, a, b, d, bias, all_->workspace.as<char>(),
-                            {.of_product = ends ? factor : 1});
+        bool const ends = p.end == CUBLASLT_EPILOGUE_DEFAULT || all_->products.prepare(p).finishes;
+        all_->products.run(p, a, b, d, bias, {.of_product = ends ? factor : 1});
         return ends;
     }
 
@@ -120,8 +114,6 @@ public:
 
 private:
     friend class stream_scope;
-
-    static constexpr std::size_t workspace_bytes = std::size_t{32} << 20; // (libraries.hpp)
 
     struct everything {
         explicit everything(int index) : gpu{open_gpu(index, "device::cuda", "device::cpu")} {
@@ -148,8 +140,8 @@ private:
         int gpu;
         stream own;
         owned_pool memory_pool;
-        std::optional<cublas::multiplier> products;
-        memory workspace, parts, tickets;
+        libraries products{own};
+        memory parts, tickets;
     };
 
     static std::optional<tensor_stream>& of_thread() {
