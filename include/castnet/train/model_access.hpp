@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/this_thread.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -75,16 +76,13 @@ private:
     using word = std::uintptr_t;
     static constexpr word one_reader = 2;
     static bool is_writer(word state) { return (state & 1) != 0; }
-    static word this_thread() {
-        alignas(2) static thread_local char here = 0;
-        return reinterpret_cast<word>(&here) | 1;
-    }
+    static word id_of_thread() { return reinterpret_cast<word>(this_thread()) | 1; }
 
     // Both return whether the end of the scope has something to undo.
     bool share(char const* call) {
         for (word now = state_.load(std::memory_order_relaxed);;) {
             if (is_writer(now)) {
-                if (now == this_thread()) {
+                if (now == id_of_thread()) {
                     return false;
                 }
                 refuse(call, now);
@@ -97,9 +95,9 @@ private:
     }
     bool claim(char const* call, conflict with_others) {
         word now = 0;
-        while (!state_.compare_exchange_strong(now, this_thread(), std::memory_order_acquire,
+        while (!state_.compare_exchange_strong(now, id_of_thread(), std::memory_order_acquire,
                                                std::memory_order_relaxed)) {
-            if (now == this_thread()) {
+            if (now == id_of_thread()) {
                 return false;
             }
             if (with_others == conflict::refused) {

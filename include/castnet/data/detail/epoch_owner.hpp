@@ -2,11 +2,12 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/spin_lock.hpp>
+#include <castnet/core/this_thread.hpp>
 #include <castnet/data/epoch.hpp>
 
-#include <mutex>
+#include <atomic>
 #include <optional>
-#include <thread>
 #include <vector>
 
 namespace castnet::data::detail {
@@ -17,8 +18,8 @@ public:
     // may evaluate the same data. Throws castnet::error, with the function `call` that made the
     // data set, where another thread is in one.
     void claim(char const* call, epoch const& e) {
-        std::lock_guard const lock{mutex_};
-        auto const here = std::this_thread::get_id();
+        spin_lock const lock{busy_};
+        void const* const here = this_thread();
         if (!epochs_.empty() && thread_ != here) {
             throw error({"castnet: ", call,
                          ": another thread trains with or evaluates this data set or a copy of it, "
@@ -32,14 +33,14 @@ public:
     }
     // It ends; returns the one around it, which goes on, without its order.
     std::optional<epoch> release() {
-        std::lock_guard const lock{mutex_};
+        spin_lock const lock{busy_};
         epochs_.pop_back();
         return epochs_.empty() ? std::nullopt : std::optional{epochs_.back()};
     }
 
 private:
-    std::mutex mutex_;
-    std::thread::id thread_;
+    std::atomic_flag busy_;
+    void const* thread_ = nullptr;
     std::vector<epoch> epochs_; // of that thread, the innermost last
 };
 
