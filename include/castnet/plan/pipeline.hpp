@@ -97,8 +97,14 @@ protected:
     // With its gradients and the copies that devices need.
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> trace() {
-        graph g = forward_in<forward_capacity>.graph_again();
-        results wanted = forward_in<forward_capacity>.results_again();
+        graph g{Training};
+        results wanted;
+        if constexpr (traceable && counts_first) { // another trace takes less than a constant
+            wanted = Recipe::template build<Network>(g);
+        } else {
+            g = forward_in<forward_capacity>.graph_again();
+            wanted = forward_in<forward_capacity>.results_again();
+        }
         differentiate(g, wanted);
         join_parameters(g, wanted);
         old_statistics{g, wanted}.run();
