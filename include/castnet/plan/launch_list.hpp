@@ -46,7 +46,7 @@ struct launch_list_sizes {
 };
 
 // A graph is listed in parts of so many nodes, since compilers limit the steps of one constant.
-inline constexpr int nodes_of_part = 896;
+inline constexpr int nodes_of_part = counts_first ? 2048 : 896;
 
 constexpr int launch_list_parts(int nodes) {
     return nodes <= nodes_of_part ? 1 : (nodes + nodes_of_part - 1) / nodes_of_part;

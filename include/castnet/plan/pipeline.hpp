@@ -213,7 +213,8 @@ protected:
         (..., void(all = all.then(part_sizes<Part>)));
         return all;
     }
-    using part_numbers = std::make_integer_sequence<int, launch_list_parts(nodes)>;
+    static constexpr int parts = launch_list_parts(nodes);
+    using part_numbers = std::make_integer_sequence<int, parts>;
     static constexpr launch_list_sizes sizes_of_list = sum_of_parts(part_numbers{});
     // (Of a call with constants only, nvcc keeps the result besides.)
     template <int... Part>
@@ -221,7 +222,16 @@ protected:
                                                      std::integer_sequence<int, Part...>) {
         return launch_list<sizes_of_list>{all, part_in<Part, part_capacity<Part>>...};
     }
-    static constexpr launch_list<sizes_of_list> listed = join(sizes_of_list, part_numbers{});
+    template <class Numbers>
+    static constexpr launch_list<sizes_of_list> joined = join(sizes_of_list, Numbers{});
+    static constexpr auto const& all_parts() {
+        if constexpr (parts == 1) {
+            return part_in<0, part_capacity<0>>;
+        } else {
+            return joined<part_numbers>;
+        }
+    }
+    static constexpr auto const& listed = all_parts();
 
 public:
     static constexpr launch_list_sizes launch_sizes = sizes_of_list;
