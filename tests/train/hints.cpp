@@ -119,6 +119,28 @@ TEST_CASE("a fit that has nothing left to do says so") {
     std::filesystem::remove(file);
 }
 
+TEST_CASE("a fit that goes on with data of another size says so") {
+    check::temporary_path const place{"other_data.safetensors"};
+    cn::model<network, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    auto const fit = [&](std::size_t samples, int epochs, cn::verbosity verbose) {
+        return errors_of([&] {
+            training.fit(cn::data::blobs<3, 4>(samples, 1),
+                         {.epochs = epochs,
+                          .verbose = verbose,
+                          .checkpoint = cn::checkpoint(training, place.name)});
+        });
+    };
+    CHECK(fit(8, 2, cn::verbosity::silent) == "");
+    cn::load(training, place.name);
+    CHECK(fit(16, 3, cn::verbosity::lines)
+              .find("epoch 2 with a data set of 8 samples: goes on "
+                    "with another one, of 16") != std::string::npos);
+    CHECK(training.steps() == 4);
+    cn::load(training, place.name);
+    CHECK(fit(8, 4, cn::verbosity::silent) == "");
+}
+
 TEST_CASE("a fit that goes on after others have ended says so") {
     check::temporary_path const place{"stages.safetensors"};
     std::string const& file = place.name;

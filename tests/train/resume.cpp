@@ -383,23 +383,6 @@ TEST_CASE("a fit that is refused before its first step does not forget where to 
     CHECK(resumed.training.steps() == whole.training.steps());
 }
 
-TEST_CASE("a fit does not go on at the end of an epoch with data of another size") {
-    file const f;
-    CHECK_THROWS_WITH((run<cn::adam>{}.fit(f.name, 0, 7)), "power failure");
-    run<cn::adam> resumed;
-    cn::load(resumed.training, f.name);
-    cn::fit_options<decltype(resumed.training)> const options{
-        .epochs = 3, .validation = data_of(), .verbose = cn::verbosity::silent};
-    CHECK_THROWS_WITH_AS(resumed.training.fit(data_of().take(15), options),
-                         "castnet: fit: the checkpoint is at the end of epoch 2 of a fit with 20 "
-                         "samples, but the data set holds 15; continue with the data that it was "
-                         "written with, or load the weights alone, into the model",
-                         cn::error);
-    run<cn::adam> whole;
-    same_history(resumed.fit(f.name, 0), whole.fit("", 0));
-    CHECK(resumed.numbers() == whole.numbers());
-}
-
 TEST_CASE("a checkpoint of a whole fit leaves nothing to do; one made after it begins anew") {
     file const f;
     run<cn::adam> first;

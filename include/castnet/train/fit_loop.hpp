@@ -128,7 +128,7 @@ private:
         t_.begin_together();
         auto& position = t_.position_;
         check_resumed_data(position, samples, options_.shuffle);
-        position.data_size = samples;
+        size_t const samples_before = std::exchange(position.data_size, samples);
         position.shuffled = options_.shuffle;
         bool const validates = options_.validation.has_value();
         t_.history_ =
@@ -148,8 +148,13 @@ private:
         std::uint64_t const before = t_.epochs_ - position.epochs; // of fits that have ended
         if (shows_ && nothing_left) {
             show_end(position, options_.epochs);
-        } else if (shows_ && resumed && before > 0) {
-            show_earlier_fits(before);
+        } else if (shows_ && resumed) {
+            if (before > 0) {
+                show_earlier_fits(before);
+            }
+            if (position.epochs > 0 && samples_before != samples) {
+                show_other_data(position.epochs, samples_before, samples);
+            }
         }
     }
 

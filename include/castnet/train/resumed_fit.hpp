@@ -15,18 +15,15 @@
 
 namespace castnet::detail {
 
-// Throws castnet::error unless the fit that wrote a checkpoint had as many samples as the data and,
-// where it is within an epoch, the same order.
+// Throws castnet::error unless a checkpoint within an epoch has as many samples as the data, in the
+// same order.
 template <class Scores>
 [[gnu::noinline]] void check_resumed_data(fit_position<Scores> const& at, std::size_t samples,
                                           bool shuffle) {
-    if ((at.samples > 0 || at.epochs > 0) && at.data_size != samples) {
-        std::string const place = at.samples > 0 ? string_of({"at sample ", at.samples})
-                                                 : string_of({"at the end of epoch ", at.epochs});
-        throw error({"castnet: fit: the checkpoint is ", place, " of a fit with ", at.data_size,
-                     " samples, but the data set holds ", samples,
-                     "; continue with the data that it was written with, or load the weights "
-                     "alone, into the model"});
+    if (at.samples > 0 && at.data_size != samples) {
+        throw error({"castnet: fit: the checkpoint is at sample ", at.samples, " of an epoch of ",
+                     at.data_size, ", but the data set holds ", samples,
+                     "; continue with the data that it was written with"});
     }
     if (at.samples > 0 && at.shuffled != shuffle) {
         throw error({"castnet: fit: the checkpoint is at sample ", at.samples, " of an epoch in ",
@@ -68,6 +65,15 @@ template <class Scores>
                  "castnet: fit: the checkpoint is at the end of epoch %zu%s: nothing is left to "
                  "train (epochs = %d counts those before the restart)\n",
                  at.epochs, at.stopped ? ", where a callback ended the fit" : "", epochs);
+}
+
+// Says that the data are others than before the restart.
+[[gnu::noinline]] inline void show_other_data(std::size_t epochs, std::size_t before,
+                                              std::size_t now) {
+    std::fprintf(stderr,
+                 "castnet: fit: the checkpoint is at the end of epoch %zu with a data set of %zu "
+                 "samples: goes on with another one, of %zu\n",
+                 epochs, before, now);
 }
 
 // Says that the fit is not the first one of its training, which has done `epochs` before it.
