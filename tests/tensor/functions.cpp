@@ -436,6 +436,51 @@ TEST_CASE("linear equations in batches") {
     }
 }
 
+namespace {
+
+// Matrices of a batch that fill vectors, and some more, beside each alone.
+template <class T, size_t N>
+void check_small_systems() {
+    constexpr size_t batch = 37;
+    tensor<T, shape<batch, N, N>> const systems = random_normal<T, shape<batch, N, N>>(N);
+    auto const right = random_normal<T, shape<batch, N, 2>>(N + 1);
+    tensor<T, shape<batch, N, N>> const definite =
+        matmul(systems, transpose<0, 2, 1>(systems)) + tensor<T, shape<N, N>>::eye();
+    auto const x = castnet::solve(systems, right);
+    auto const inverted = inverse(systems);
+    auto const factors = cholesky(definite);
+    double const near = std::is_same_v<T, float> ? 1e-5 : 1e-14;
+    for (size_t i = 0; i < batch; ++i) {
+        CHECK(allclose(x[i], castnet::solve(systems[i], right[i]), near, near));
+        CHECK(allclose(inverted[i], inverse(systems[i]), near, near));
+        CHECK(allclose(factors[i], cholesky(definite[i]), near, near));
+    }
+    auto singular = systems;
+    singular[20] = tensor<T, shape<N, N>>::ones();
+    CHECK_THROWS_WITH_AS(inverse(singular),
+                         doctest::Contains("castnet: solve: the matrix is singular: column 1"),
+                         error);
+    auto indefinite = definite;
+    indefinite(size_t{3}, size_t{0}, size_t{0}) = -2;
+    CHECK_THROWS_WITH_AS(
+        cholesky(indefinite),
+        doctest::Contains("castnet: cholesky: the matrix is not positive definite: pivot 0 is -2"),
+        error);
+}
+
+} // namespace
+
+TEST_CASE("small systems of large batches are those of each alone") {
+    check_small_systems<float, 2>();
+    check_small_systems<float, 4>();
+    check_small_systems<float, 7>();
+    check_small_systems<double, 3>();
+    check_small_systems<double, 6>();
+    tensor<double, shape<9, 2, 2>> nan = random_normal<double, shape<9, 2, 2>>(1);
+    nan(4, 1, 0) = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_AS(inverse(nan), error);
+}
+
 TEST_CASE("order along the last axis") {
     CHECK(is<shape<2, 3, 4>>(castnet::sort(x), golden::sorted_rows));
     CHECK(is<shape<2, 3, 4>>(argsort(x), golden::sorting));

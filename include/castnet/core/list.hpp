@@ -16,7 +16,7 @@ public:
     constexpr list(std::initializer_list<T> values) {
         append(values.begin(), static_cast<int>(values.size()));
     }
-    // `count` elements as T{}: zeros of numbers. Compilers take no step for each, as filled() does.
+    // `count` elements T{}, such as zeros. Compilers count no steps for them, unlike filled()'s.
     static constexpr list with_size(int count) {
         list all{};
         if (count > 0) {

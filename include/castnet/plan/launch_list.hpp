@@ -22,7 +22,7 @@ inline constexpr int all_parameters = -2, bf16_parameters = -3;
 
 struct launch_list_sizes {
     int launches = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
-    int unused_parameter = -1, unused_input = -1; // -1: none; else the first. The first part has it
+    int unused_parameter = -1, unused_input = -1; // the first ones, in the first part; -1: none
 
     // With those of the next part.
     constexpr launch_list_sizes then(launch_list_sizes const& part) const {

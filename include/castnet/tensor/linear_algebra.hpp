@@ -80,8 +80,8 @@ auto cholesky(A const& a) {
     static_assert(detail::has_squares<S>, "castnet: cholesky takes a square matrix");
     constexpr size_t n = S::extent[S::rank - 1];
     tensor<T, S> factor = a;
+    detail::factorize_all_definite<n>(S::count / (n * n), factor.data());
     for (T* one = factor.data(); one != factor.data() + S::count; one += n * n) {
-        detail::factorize_definite<n>(one);
         for (size_t i = 0; i < n; ++i) {
             std::fill(one + i * n + i + 1, one + (i + 1) * n, T(0));
         }
@@ -105,9 +105,7 @@ auto solve(A const& a, B const& b) {
     constexpr size_t columns = SB::count / (n * batch);
     tensor<T, SA> left = a;
     tensor<T, SB> x = b;
-    for (size_t i = 0; i != batch; ++i) {
-        detail::solve_in_place<n, columns>(left.data() + i * n * n, x.data() + i * n * columns);
-    }
+    detail::solve_all<n, columns>(batch, left.data(), x.data());
     return x;
 }
 

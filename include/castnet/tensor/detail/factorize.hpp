@@ -4,6 +4,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/tensor/detail/product.hpp>
+#include <castnet/tensor/detail/side_by_side.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -113,6 +114,26 @@ void factorize_definite(T* a) {
     }
 }
 
+// The same of a batch of matrices: small ones side by side.
+template <size_t N, class T>
+void factorize_all_definite(size_t batch, T* a) {
+    size_t done = 0;
+    if constexpr (fits_side_by_side<T, N * N>) {
+        constexpr size_t lanes = side_by_side<T, N * N>::lanes;
+        for (; done + lanes <= batch; done += lanes) {
+            side_by_side<T, N * N> several;
+            several.load(a + done * N * N);
+            if (!factorize_side_by_side<N>(several)) {
+                break; // one of these is not positive definite
+            }
+            several.store(a + done * N * N);
+        }
+    }
+    for (; done != batch; ++done) {
+        factorize_definite<N>(a + done * N * N);
+    }
+}
+
 // b (n x columns) becomes x with a x = b, by elimination with pivots, which changes a (n x n).
 template <size_t N, size_t Columns, class T>
 void solve_in_place(T* a, T* b) {
@@ -163,6 +184,28 @@ void solve_in_place(T* a, T* b) {
         for (size_t i = 0; i < k; ++i) {
             subtract_row(b + i * columns, a[i * n + k], row, columns);
         }
+    }
+}
+
+// The same of a batch of systems: small ones side by side.
+template <size_t N, size_t Columns, class T>
+void solve_all(size_t batch, T* a, T* b) {
+    size_t done = 0;
+    if constexpr (fits_side_by_side<T, N*(N + Columns)>) {
+        constexpr size_t lanes = side_by_side<T, N * N>::lanes;
+        for (; done + lanes <= batch; done += lanes) {
+            side_by_side<T, N * N> left;
+            side_by_side<T, N * Columns> right;
+            left.load(a + done * N * N);
+            right.load(b + done * N * Columns);
+            if (!solve_side_by_side<N, Columns>(left, right)) {
+                break; // one of these is singular
+            }
+            right.store(b + done * N * Columns);
+        }
+    }
+    for (; done != batch; ++done) {
+        solve_in_place<N, Columns>(a + done * N * N, b + done * N * Columns);
     }
 }
 
