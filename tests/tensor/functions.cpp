@@ -847,9 +847,12 @@ void check_largest(tensor<T, shape<Rows, Length>> const& given) {
     for (size_t row = 0; row != Rows; ++row) {
         std::vector<size_t> order(Length);
         std::iota(order.begin(), order.end(), size_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) {
-            T const one = given(row, i), other = given(row, j);
+        auto const before = [](T one, T other) {
             return one > other || (one != one && other == other);
+        };
+        std::sort(order.begin(), order.end(), [&](size_t i, size_t j) {
+            T const one = given(row, i), other = given(row, j);
+            return before(one, other) || (!before(other, one) && i < j);
         });
         bool right = true;
         for (size_t k = 0; k != K; ++k) {
