@@ -3,6 +3,7 @@
 #include <castnet/cuda.hpp>
 #include <castnet/data/augment.hpp>
 #include <castnet/data/transforms.hpp>
+#include <castnet/device/cuda/algorithm_cache.hpp>
 
 #include "../bf16.hpp"
 
