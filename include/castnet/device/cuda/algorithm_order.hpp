@@ -1,6 +1,8 @@
 // Which algorithm of cuDNN or cuBLASLt is chosen.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::cuda {
 
 // The first one of the library's list, which is the heuristic's guess; or the fastest on the

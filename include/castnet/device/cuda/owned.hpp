@@ -1,6 +1,8 @@
 // Owner of a handle of CUDA or of one of its libraries, or of memory.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::cuda {
 
 // Calls Release with what it holds, unless that is nullptr. It can be moved, not copied. (nvcc

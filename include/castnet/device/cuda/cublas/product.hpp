@@ -1,6 +1,8 @@
 // Matrix product as cuBLASLt describes it.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cublasLt.h>
