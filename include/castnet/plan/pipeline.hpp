@@ -94,17 +94,22 @@ protected:
     static constexpr traced_sizes forward_sizes = forward_in<usual_trace>.sizes;
     static constexpr traced_sizes forward_capacity = forward_sizes.room(usual_trace);
 
+    // Of the network alone, to go on with.
+    static constexpr graph forward_again(results& wanted) {
+        if constexpr (traceable && counts_first) { // another trace takes less than a constant
+            graph g{Training};
+            wanted = Recipe::template build<Network>(g);
+            return g;
+        } else {
+            wanted = forward_in<forward_capacity>.results_again();
+            return forward_in<forward_capacity>.graph_again();
+        }
+    }
     // With its gradients and the copies that devices need.
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> trace() {
-        graph g{Training};
         results wanted;
-        if constexpr (traceable && counts_first) { // another trace takes less than a constant
-            wanted = Recipe::template build<Network>(g);
-        } else {
-            g = forward_in<forward_capacity>.graph_again();
-            wanted = forward_in<forward_capacity>.results_again();
-        }
+        graph g = forward_again(wanted);
         differentiate(g, wanted);
         join_parameters(g, wanted);
         old_statistics{g, wanted}.run();
