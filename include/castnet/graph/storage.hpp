@@ -154,8 +154,10 @@ private:
 constexpr void find_storage(graph& g, results const& r) {
     bool any = g.loops > 0;
     node const* const nodes = g.nodes.data();
-    for (int i = r.gradients.empty() ? g.nodes.size() - 1 : -1; i >= 0 && !any; --i) {
-        any = nodes[i].kind == op::slice;
+    if (r.gradients.empty()) { // outside of loops, a backward pass keeps all of what slices read
+        for (int i = g.nodes.size() - 1; i >= 0 && !any; --i) {
+            any = nodes[i].kind == op::slice;
+        }
     }
     if (any) { // else every node has an array of its own
         storage_finder{g, r}.run();

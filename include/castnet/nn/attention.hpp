@@ -207,8 +207,7 @@ struct multi_head_attention_layer {
             "castnet: multi_head_attention needs sequences (time, features): queries, keys and "
             "values with as many features, which the heads can share equally, and keys and values "
             "of one length; several sequences of a sample are more heads, as in window_attention "
-            "of "
-            "the guide; see attends_with_equal_features<heads, queries, keys, values>");
+            "of the guide; see attends_with_equal_features<heads, queries, keys, values>");
         if constexpr (attends_with_equal_features<Heads, Q, K, V>) {
             constexpr size_t features = channels_of<Q>;
             ir::graph& g = *q.g;

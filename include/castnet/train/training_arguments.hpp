@@ -35,8 +35,7 @@ struct step_takes {
         detail::never<Given...>,
         "castnet: step takes a data set, and the numbers of its samples, a std::vector of "
         "std::size_t, unless all of them: training.step(cn::data::of_tensors(x, y)) for tensors, "
-        "cn::data::dataset<"
-        "cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
+        "cn::data::dataset<cn::data::label<3>, cn::shape<2>> data{x, y} for columns; see "
         "step_takes<given...>");
     static constexpr bool checked = true;
 };
