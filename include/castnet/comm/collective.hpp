@@ -26,10 +26,10 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/finite.hpp>
+#include <castnet/core/from_chars.hpp>
 #include <castnet/core/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -72,7 +72,7 @@ namespace detail {
     }
     double seconds = 0; // also where it is none
     char const* const end = set + std::strlen(set);
-    if (std::from_chars(set, end, seconds).ptr != end || !(seconds > 0) ||
+    if (castnet::detail::from_chars(set, end, seconds).ptr != end || !(seconds > 0) ||
         !castnet::detail::is_finite(seconds)) {
         throw error({"castnet: the environment variable ", name, " is '", set,
                      "', expected a number of seconds above 0, such as 60"});

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <castnet/core/finite.hpp>
+#include <castnet/core/from_chars.hpp>
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/csv_options.hpp>
 #include <castnet/io/detail/csv_parser.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -218,7 +218,7 @@ private:
         }
         double number = 0;
         char const* const last = digits.data() + digits.size();
-        auto const [end, failed] = std::from_chars(digits.data(), last, number);
+        auto const [end, failed] = castnet::detail::from_chars(digits.data(), last, number);
         bool const is_whole = end == last;
         if (failed == std::errc::result_out_of_range && is_whole) {
             fail(row, column,

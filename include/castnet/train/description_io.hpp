@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/finite.hpp>
+#include <castnet/core/from_chars.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/description.hpp>
 #include <castnet/io/detail/safetensors_header.hpp>
@@ -53,7 +54,7 @@ namespace castnet::detail {
         char const* const end = s == nullptr ? nullptr : at + s->size();
         while (at != end) {
             double x = 0;
-            auto const [rest, failure] = std::from_chars(at, end, x);
+            auto const [rest, failure] = from_chars(at, end, x);
             if (failure != std::errc{} || !is_finite(x) || (rest != end && *rest != ' ')) {
                 throw file_error(file, {"its metadata has ", io::detail::shown(*s), " for '", key,
                                         "', expected finite numbers"});

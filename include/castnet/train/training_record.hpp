@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/finite.hpp>
+#include <castnet/core/from_chars.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
 
@@ -104,7 +105,7 @@ private:
         std::vector<Number> all;
         for (char const *at = s.data(), *const end = at + s.size(); at != end;) {
             Number value{};
-            auto const [rest, failure] = std::from_chars(at, end, value);
+            auto const [rest, failure] = from_chars(at, end, value);
             if (failure != std::errc{} || (rest != end && *rest != ' ')) {
                 fail(key, {"numbers"});
             }
