@@ -13,7 +13,7 @@ need_packages g++ cmake ninja-build doctest-dev zlib1g-dev dataset-fashion-mnist
 want_packages libopenmpi-dev openmpi-bin libjpeg-dev libpng-dev libdlpack-dev libeigen3-dev
 if [[ $preset != quick ]]; then
     need_packages libbenchmark-dev
-    want_packages clang-19 g++-aarch64-linux-gnu qemu-user mpich libmpich-dev
+    want_packages clang-19 libc++-19-dev libc++abi-19-dev g++-aarch64-linux-gnu qemu-user mpich libmpich-dev
     want_cuda_disassembler
 fi
 jobs=$(nproc)

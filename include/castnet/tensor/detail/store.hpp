@@ -31,8 +31,9 @@ CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first)
 }
 
 #ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" // where a function has no vectors
+// Clang warns of a loop that it cannot vectorize (sines without AVX2, say) in the function into
+// which the loop is inlined, which is the program's: so this holds from here to the end.
+#pragma clang diagnostic ignored "-Wpass-failed"
 // since it makes a loop of copies a call of memcpy, and stores what a loop computes
 inline constexpr bool stores_in_blocks = true;
 #else
@@ -74,10 +75,6 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
 #endif
     }
 }
-
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
 
 // The same of what vectors read at once: kept in registers, where it is cheap to compute. (Of other
 // functions clang finds no vectors without a loop.)
