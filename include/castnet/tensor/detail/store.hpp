@@ -31,11 +31,11 @@ CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first)
 }
 
 #ifdef __clang__
-// Clang warns of a loop that it cannot vectorize (sines without AVX2, say) in the function into
-// which the loop is inlined, which is the program's: so this holds from here to the end.
-#pragma clang diagnostic ignored "-Wpass-failed"
 // since it makes a loop of copies a call of memcpy, and stores what a loop computes
 inline constexpr bool stores_in_blocks = true;
+// It warns of a loop that it cannot vectorize (sines without AVX2, say) in the function into which
+// the loop is inlined, which is the program's: so this holds from here to the end.
+#pragma clang diagnostic ignored "-Wpass-failed"
 #else
 inline constexpr bool stores_in_blocks = false;
 #endif
