@@ -32,6 +32,46 @@ struct schedule : std::function<double(std::uint64_t step, std::uint64_t total)>
     }
 };
 
+// The 1cycle policy (Smith & Topin 2018; PyTorch's OneCycleLR with cycle_momentum=False, since no
+// schedule changes a momentum): from peak / 25 up to the peak during the first 30 % of the steps
+// (`rising`: from 0 to 1), then down to peak / 250,000.
+schedule one_cycle(double peak, double rising = 0.3);
+
+// From `rate` down to `lowest` along half a cosine (Loshchilov & Hutter 2017, without restarts).
+schedule cosine_decay(double rate, double lowest = 0);
+
+// rate * factor^floor(step / every): Keras' and PyTorch's step decay, in steps; `every` is at
+// least 1.
+schedule step_decay(double rate, double factor, std::uint64_t every);
+
+// rate * factor^n, where n is how many of the milestones, numbers of steps, are behind: PyTorch's
+// MultiStepLR.
+schedule multi_step_decay(double rate, double factor, std::vector<std::uint64_t> milestones);
+
+// rate * factor^(step / every), without steps: Keras' ExponentialDecay; `every` is at least 1.
+schedule exponential_decay(double rate, double factor, std::uint64_t every = 1);
+
+// From `rate` to `end` over all steps, along (1 - t)^power: Keras' PolynomialDecay; a straight
+// line with a power of 1.
+schedule polynomial_decay(double rate, double end = 0, double power = 1);
+
+// Half a cosine from `rate` to `lowest` during the first `period` steps and again during the next
+// ones, each time `growth` times as long: SGDR (Loshchilov & Hutter 2017), PyTorch's
+// CosineAnnealingWarmRestarts. `period` and `growth` are at least 1.
+schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t growth = 1,
+                         double lowest = 0);
+
+// Linear warm-up (Goyal et al. 2017): during the first `steps` steps, a growing share of the rate
+// of `then`. Throws castnet::error if `then` is empty.
+schedule warm_up(std::uint64_t steps, schedule const& then);
+
+// One schedule during the first `steps` steps, as if the fit had no more, and another one in what
+// is left of it, whose steps count from 0 again (PyTorch's SequentialLR). Throws castnet::error if
+// one of them is empty.
+schedule followed_by(schedule const& first, std::uint64_t steps, schedule const& then);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 namespace detail {
 
 // From a to b along half a cosine while t goes from 0 to 1.
@@ -41,10 +81,7 @@ inline double cosine(double a, double b, double t) {
 
 } // namespace detail
 
-// The 1cycle policy (Smith & Topin 2018; PyTorch's OneCycleLR with cycle_momentum=False, since no
-// schedule changes a momentum): from peak / 25 up to the peak during the first 30 % of the steps
-// (`rising`: from 0 to 1), then down to peak / 250,000.
-inline schedule one_cycle(double peak, double rising = 0.3) {
+inline schedule one_cycle(double peak, double rising) {
     detail::check_hyperparameters("one_cycle",
                                   {{"peak", peak}, {"rising", rising, hyperparameter::fraction}});
     return [=](std::uint64_t step, std::uint64_t total) {
@@ -59,16 +96,13 @@ inline schedule one_cycle(double peak, double rising = 0.3) {
     };
 }
 
-// From `rate` down to `lowest` along half a cosine (Loshchilov & Hutter 2017, without restarts).
-inline schedule cosine_decay(double rate, double lowest = 0) {
+inline schedule cosine_decay(double rate, double lowest) {
     detail::check_hyperparameters("cosine_decay", {{"rate", rate}, {"lowest", lowest}});
     return [=](std::uint64_t step, std::uint64_t total) {
         return detail::cosine(rate, lowest, static_cast<double>(step) / static_cast<double>(total));
     };
 }
 
-// rate * factor^floor(step / every): Keras' and PyTorch's step decay, in steps; `every` is at
-// least 1.
 inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     detail::check_hyperparameters("step_decay", {{"rate", rate}, {"factor", factor}});
     if (every == 0) {
@@ -80,8 +114,6 @@ inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     };
 }
 
-// rate * factor^n, where n is how many of the milestones, numbers of steps, are behind: PyTorch's
-// MultiStepLR.
 inline schedule multi_step_decay(double rate, double factor,
                                  std::vector<std::uint64_t> milestones) {
     detail::check_hyperparameters("multi_step_decay", {{"rate", rate}, {"factor", factor}});
@@ -92,8 +124,7 @@ inline schedule multi_step_decay(double rate, double factor,
     };
 }
 
-// rate * factor^(step / every), without steps: Keras' ExponentialDecay; `every` is at least 1.
-inline schedule exponential_decay(double rate, double factor, std::uint64_t every = 1) {
+inline schedule exponential_decay(double rate, double factor, std::uint64_t every) {
     detail::check_hyperparameters("exponential_decay", {{"rate", rate}, {"factor", factor}});
     if (every == 0) {
         throw error("castnet: exponential_decay: every is 0, expected a number of steps from 1");
@@ -103,9 +134,7 @@ inline schedule exponential_decay(double rate, double factor, std::uint64_t ever
     };
 }
 
-// From `rate` to `end` over all steps, along (1 - t)^power: Keras' PolynomialDecay; a straight
-// line with a power of 1.
-inline schedule polynomial_decay(double rate, double end = 0, double power = 1) {
+inline schedule polynomial_decay(double rate, double end, double power) {
     detail::check_hyperparameters("polynomial_decay",
                                   {{"rate", rate}, {"end", end}, {"power", power}});
     return [=](std::uint64_t step, std::uint64_t total) {
@@ -114,11 +143,8 @@ inline schedule polynomial_decay(double rate, double end = 0, double power = 1) 
     };
 }
 
-// Half a cosine from `rate` to `lowest` during the first `period` steps and again during the next
-// ones, each time `growth` times as long: SGDR (Loshchilov & Hutter 2017), PyTorch's
-// CosineAnnealingWarmRestarts. `period` and `growth` are at least 1.
-inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t growth = 1,
-                                double lowest = 0) {
+inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t growth,
+                                double lowest) {
     detail::check_hyperparameters("cosine_restarts", {{"rate", rate}, {"lowest", lowest}});
     if (period == 0 || growth == 0) {
         throw error({"castnet: cosine_restarts: found a period of ", period,
@@ -134,8 +160,6 @@ inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t
     };
 }
 
-// Linear warm-up (Goyal et al. 2017): during the first `steps` steps, a growing share of the rate
-// of `then`. Throws castnet::error if `then` is empty.
 inline schedule warm_up(std::uint64_t steps, schedule const& then) {
     if (!then) {
         throw error(
@@ -149,9 +173,6 @@ inline schedule warm_up(std::uint64_t steps, schedule const& then) {
     };
 }
 
-// One schedule during the first `steps` steps, as if the fit had no more, and another one in what
-// is left of it, whose steps count from 0 again (PyTorch's SequentialLR). Throws castnet::error if
-// one of them is empty.
 inline schedule followed_by(schedule const& first, std::uint64_t steps, schedule const& then) {
     if (!first || !then) {
         throw error("castnet: followed_by: a schedule is empty; give cosine_decay(rate) or another "
@@ -162,5 +183,7 @@ inline schedule followed_by(schedule const& first, std::uint64_t steps, schedule
                             : then(step - steps, total - std::min(steps, total));
     };
 }
+
+#endif
 
 } // namespace castnet
