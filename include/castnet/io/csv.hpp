@@ -8,6 +8,14 @@
 
 namespace castnet::io {
 
+// Writes a line of column names and one line per row; `values` holds the rows one after the other.
+// Every number is written in the fewest digits that read back as the same double. Atomic: see
+// atomic_file. Throws file_error, also when the values do not fill whole rows.
+void write_csv(std::string const& path, std::span<std::string const> names,
+               std::span<double const> values);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 namespace detail {
 
 [[gnu::noinline]] inline std::string csv_quoted(std::string const& name) {
@@ -24,9 +32,6 @@ namespace detail {
 
 } // namespace detail
 
-// Writes a line of column names and one line per row; `values` holds the rows one after the other.
-// Every number is written in the fewest digits that read back as the same double. Atomic: see
-// atomic_file. Throws file_error, also when the values do not fill whole rows.
 [[gnu::noinline]] inline void write_csv(std::string const& path, std::span<std::string const> names,
                                         std::span<double const> values) {
     if (names.empty() || values.size() % names.size() != 0) {
@@ -48,5 +53,7 @@ namespace detail {
     file.write(text);
     file.commit();
 }
+
+#endif
 
 } // namespace castnet::io

@@ -17,6 +17,19 @@ struct idx_array {
     bytes data; // the elements, in the byte order of this machine
 };
 
+// The array in a file. Throws file_error unless the header is valid and exactly as many bytes
+// follow as it announces.
+idx_array read_idx(source& in);
+
+inline namespace CASTNET_GZIP_SUPPORT {
+
+// The array in the file `path`, or in `path`.gz; see read_compressed.
+idx_array read_idx(std::string const& path);
+
+} // namespace CASTNET_GZIP_SUPPORT
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 namespace detail {
 
 constexpr struct {
@@ -59,8 +72,6 @@ constexpr struct {
 
 } // namespace detail
 
-// The array in a file. Throws file_error unless the header is valid and exactly as many bytes
-// follow as it announces.
 [[gnu::noinline]] inline idx_array read_idx(source& in) {
     unsigned char magic[4];
     in.fill(magic, "the IDX header");
@@ -88,11 +99,12 @@ constexpr struct {
 
 inline namespace CASTNET_GZIP_SUPPORT {
 
-// The array in the file `path`, or in `path`.gz; see read_compressed.
 inline idx_array read_idx(std::string const& path) {
     return read_compressed(path, [](source& in) { return read_idx(in); });
 }
 
 } // namespace CASTNET_GZIP_SUPPORT
+
+#endif
 
 } // namespace castnet::io

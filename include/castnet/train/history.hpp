@@ -36,73 +36,87 @@ public:
     std::vector<double> const& rows() const { return rows_; }
 
     // One number per epoch. Throws castnet::error if there is no such column.
-    [[gnu::noinline]] std::vector<double> operator[](name_argument name) const {
-        std::vector<double> column;
-        for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
-            column.push_back(rows_[k]);
-        }
-        return column;
-    }
+    std::vector<double> operator[](name_argument name) const;
 
     // The first epoch with the least or largest number of a column; NaN and infinity do not count.
     // Throws castnet::error if there is no such column.
-    [[gnu::noinline]] extreme lowest(name_argument name) const { return extreme_of(name, -1); }
-    [[gnu::noinline]] extreme highest(name_argument name) const { return extreme_of(name, 1); }
+    extreme lowest(name_argument name) const { return extreme_of(name, -1); }
+    extreme highest(name_argument name) const { return extreme_of(name, 1); }
 
     // `row` holds one number for each name.
-    [[gnu::noinline]] void append(std::vector<double> const& row) {
-        for (double const x : row) {
-            rows_.push_back(x);
-        }
-    }
+    void append(std::vector<double> const& row);
 
     // Columns epoch (from 1) and names(). Throws file_error.
-    [[gnu::noinline]] void save_csv(std::string const& path) const {
-        std::vector<std::string> names;
-        names.push_back("epoch");
-        for (std::string const& name : names_) {
-            names.push_back(name);
-        }
-        std::vector<double> values;
-        for (std::size_t k = 0; k < rows_.size(); ++k) {
-            if (k % names_.size() == 0) {
-                std::size_t const epoch = 1 + k / names_.size();
-                values.push_back(static_cast<double>(epoch));
-            }
-            values.push_back(rows_[k]);
-        }
-        io::write_csv(path, names, values);
-    }
+    void save_csv(std::string const& path) const;
 
 private:
-    [[gnu::noinline]] std::size_t number_of(std::string_view name) const {
-        std::string known;
-        for (std::size_t i = 0; i < names_.size(); ++i) {
-            if (names_[i] == name) {
-                return i;
-            }
-            castnet::append(known, {i == 0 ? "" : ", ", names_[i]});
-        }
-        throw error({"castnet: history has no column '", name, "'; it has ", known,
-                     (name.starts_with("val_") && known.find("val_") == known.npos
-                          ? "; those of validation need fit_options::validation"
-                          : "")});
-    }
-    [[gnu::noinline]] extreme extreme_of(std::string_view name, double direction) const {
-        extreme best{0, std::numeric_limits<double>::quiet_NaN()};
-        std::size_t const column = number_of(name);
-        for (std::size_t i = 0; i < epochs(); ++i) {
-            double const x = rows_[i * names_.size() + column];
-            if (detail::is_finite(x) &&
-                (best.epoch == 0 || direction * x > direction * best.value)) {
-                best = {int(i) + 1, x};
-            }
-        }
-        return best;
-    }
+    std::size_t number_of(std::string_view name) const;
+    extreme extreme_of(std::string_view name, double direction) const;
 
     std::vector<std::string> names_;
     std::vector<double> rows_;
 };
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
+[[gnu::noinline]] inline std::vector<double> history::operator[](name_argument name) const {
+    std::vector<double> column;
+    for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
+        column.push_back(rows_[k]);
+    }
+    return column;
+}
+
+[[gnu::noinline]] inline void history::append(std::vector<double> const& row) {
+    for (double const x : row) {
+        rows_.push_back(x);
+    }
+}
+
+[[gnu::noinline]] inline void history::save_csv(std::string const& path) const {
+    std::vector<std::string> names;
+    names.push_back("epoch");
+    for (std::string const& name : names_) {
+        names.push_back(name);
+    }
+    std::vector<double> values;
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        if (k % names_.size() == 0) {
+            std::size_t const epoch = 1 + k / names_.size();
+            values.push_back(static_cast<double>(epoch));
+        }
+        values.push_back(rows_[k]);
+    }
+    io::write_csv(path, names, values);
+}
+
+[[gnu::noinline]] inline std::size_t history::number_of(std::string_view name) const {
+    std::string known;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        if (names_[i] == name) {
+            return i;
+        }
+        castnet::append(known, {i == 0 ? "" : ", ", names_[i]});
+    }
+    throw error({"castnet: history has no column '", name, "'; it has ", known,
+                 (name.starts_with("val_") && known.find("val_") == known.npos
+                      ? "; those of validation need fit_options::validation"
+                      : "")});
+}
+
+[[gnu::noinline]] inline history::extreme history::extreme_of(std::string_view name,
+                                                              double direction) const {
+    extreme best{0, std::numeric_limits<double>::quiet_NaN()};
+    std::size_t const column = number_of(name);
+    for (std::size_t i = 0; i < epochs(); ++i) {
+        double const x = rows_[i * names_.size() + column];
+        if (detail::is_finite(x) && (best.epoch == 0 || direction * x > direction * best.value)) {
+            best = {int(i) + 1, x};
+        }
+    }
+    return best;
+}
+
+#endif
 
 } // namespace castnet
