@@ -6,12 +6,22 @@
 #include <castnet/core/from_chars.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/description.hpp>
-#include <castnet/io/detail/safetensors_header.hpp>
+#include <castnet/io/detail/json.hpp>
+#include <castnet/io/safetensors_metadata.hpp>
 
 #include <charconv>
 #include <utility>
 
 namespace castnet::detail {
+
+void add_description(io::safetensors_metadata& metadata, data::description const& d);
+
+// Writes the description in a file's metadata to `found`, if there is one. Throws file_error for
+// one that add_description() does not write.
+void find_description(io::safetensors_metadata const& metadata, std::string const& file,
+                      data::description& found);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
 
 [[gnu::noinline]] inline std::string text_of_numbers(std::vector<double> const& numbers) {
     std::string all;
@@ -39,8 +49,6 @@ namespace castnet::detail {
     }
 }
 
-// Writes the description in a file's metadata to `found`, if there is one. Throws file_error for
-// one that add_description() does not write.
 [[gnu::noinline]] inline void find_description(io::safetensors_metadata const& metadata,
                                                std::string const& file, data::description& found) {
     auto const text = [&](char const* key) -> std::string const* {
@@ -82,5 +90,7 @@ namespace castnet::detail {
         found = std::move(d);
     }
 }
+
+#endif
 
 } // namespace castnet::detail

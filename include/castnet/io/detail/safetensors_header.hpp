@@ -4,16 +4,10 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/detail/json.hpp>
 #include <castnet/io/detail/sorted.hpp>
+#include <castnet/io/safetensors_metadata.hpp>
 #include <castnet/io/stored_tensor.hpp>
 
-#include <map>
-
-namespace castnet::io {
-
-// Free text that travels with the tensors.
-using safetensors_metadata = std::map<std::string, std::string>;
-
-namespace detail {
+namespace castnet::io::detail {
 
 inline constexpr size_t largest_header = 100'000'000;  // the format's own limit, in bytes
 inline constexpr std::uint32_t zip_start = 0x04034b50; // "PK\3\4"
@@ -242,5 +236,4 @@ struct by_name {
     return text;
 }
 
-} // namespace detail
-} // namespace castnet::io
+} // namespace castnet::io::detail
