@@ -15,6 +15,20 @@ struct mnist_sets {
     mnist_dataset train, test;
 };
 
+inline namespace CASTNET_GZIP_SUPPORT {
+
+// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+// t10k-labels-idx1-ubyte from the directory, plain or (with castnet::zlib) with .gz. Throws
+// file_error, which names file and byte, if one is missing, damaged or of the wrong kind.
+mnist_sets mnist(std::string const& directory);
+
+// The same for Fashion-MNIST; by default from the directory of its Debian package.
+mnist_sets fashion_mnist(std::string const& directory = "/usr/share/datasets/fashion-mnist");
+
+} // namespace CASTNET_GZIP_SUPPORT
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 namespace detail::inline CASTNET_GZIP_SUPPORT {
 
 [[gnu::noinline]] inline io::idx_array mnist_array(std::string const& path, size_t rank) {
@@ -75,18 +89,16 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
 
 inline namespace CASTNET_GZIP_SUPPORT {
 
-// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
-// t10k-labels-idx1-ubyte from the directory, plain or (with castnet::zlib) with .gz. Throws
-// file_error, which names file and byte, if one is missing, damaged or of the wrong kind.
 inline mnist_sets mnist(std::string const& directory) {
     return {detail::mnist_part(directory, "train"), detail::mnist_part(directory, "t10k")};
 }
 
-// The same for Fashion-MNIST; by default from the directory of its Debian package.
-inline mnist_sets
-fashion_mnist(std::string const& directory = "/usr/share/datasets/fashion-mnist") {
+inline mnist_sets fashion_mnist(std::string const& directory) {
     return mnist(directory);
 }
 
 } // namespace CASTNET_GZIP_SUPPORT
+
+#endif
+
 } // namespace castnet::data

@@ -79,6 +79,11 @@ struct partial_match {
     std::string nothing; // where there is no pair: what there is instead
 };
 
+partial_match match(std::vector<io::stored_tensor> const& tensors,
+                    std::span<ir::placed_parameter const> parameters, partial const& how);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 [[gnu::noinline]] inline std::string nothing_loaded(load_report const& report,
                                                     std::string const& first_asked) {
     if (!report.mismatched.empty()) {
@@ -132,6 +137,8 @@ struct partial_match {
     }
     return all;
 }
+
+#endif
 
 } // namespace detail
 

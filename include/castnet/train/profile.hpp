@@ -81,6 +81,10 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
 }
 
 // The profile as a table, the slowest launches first.
+std::string profile_table(std::vector<launch_profile> rows);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 inline std::string profile_table(std::vector<launch_profile> rows) {
     double total = 0;
     for (launch_profile const& r : rows) {
@@ -102,5 +106,7 @@ inline std::string profile_table(std::vector<launch_profile> rows) {
     }
     return text;
 }
+
+#endif
 
 } // namespace castnet

@@ -132,6 +132,10 @@ private:
     }
 };
 
+std::vector<summary_row> rows_of_layers(std::span<layer_record const> layers);
+
+#ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
+
 [[gnu::noinline]] inline std::vector<summary_row>
 rows_of_layers(std::span<layer_record const> layers) {
     std::vector<summary_row> rows{{"Layer (type)", "Output shape", "Param #"}};
@@ -142,6 +146,8 @@ rows_of_layers(std::span<layer_record const> layers) {
     }
     return rows;
 }
+
+#endif
 
 // "input", or "input 0" and so on where there are several.
 template <class... S>
