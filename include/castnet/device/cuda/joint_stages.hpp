@@ -52,7 +52,7 @@ public:
                         g, repetition, contexts_[std::size_t(g.device)], behind);
                 }
                 if (is_awaited_[number_of(g)] && is_last_repetition(g, repetition)) {
-                    ended_[number_of(g)] = &streams_.record(g.device);
+                    ended_[number_of(g)] = streams_.record(g.device);
                 }
             });
         });
@@ -61,9 +61,9 @@ public:
     // Before a device changes its parameters: waits for those that copy them, which they do at
     // their begin.
     void wait_for_readers(int device) {
-        for (event const*& e : readers_[std::size_t(device)]) {
+        for (cudaEvent_t& e : readers_[std::size_t(device)]) {
             if (e != nullptr) {
-                streams_.of(device).wait_for(*e);
+                streams_.of(device).wait_for(e);
                 e = nullptr;
             }
         }
@@ -99,7 +99,7 @@ private:
         copy_between(gpus_, contexts_[std::size_t(source)].at(from), source,
                      contexts_[std::size_t(g.device)].at(to), g.device, count * sizeof(T));
         if (g.after < 0 && is_last_read(g, source)) {
-            readers_[std::size_t(source)][std::size_t(g.device)] = &streams_.record(g.device);
+            readers_[std::size_t(source)][std::size_t(g.device)] = streams_.record(g.device);
         }
     }
 
@@ -107,7 +107,7 @@ private:
     void wait_for(stage const& g, int source) {
         int& seen = seen_[std::size_t(g.device)][std::size_t(source)];
         if (g.after > seen) {
-            streams_.of(g.device).wait_for(*ended_[std::size_t(g.after)]);
+            streams_.of(g.device).wait_for(ended_[std::size_t(g.after)]);
             seen = g.after;
         }
     }
@@ -128,9 +128,9 @@ private:
     joint_streams& streams_;
     std::vector<context> const& contexts_;
     std::array<bool, std::size(Plan.stages)> is_awaited_{};
-    std::array<event const*, std::size(Plan.stages)> ended_{};
-    std::array<std::array<int, devices>, devices> seen_;               // by reader and source
-    std::array<std::array<event const*, devices>, devices> readers_{}; // of the parameters of each
+    std::array<cudaEvent_t, std::size(Plan.stages)> ended_{};
+    std::array<std::array<int, devices>, devices> seen_;              // by reader and source
+    std::array<std::array<cudaEvent_t, devices>, devices> readers_{}; // of the parameters of each
 };
 
 } // namespace castnet::cuda

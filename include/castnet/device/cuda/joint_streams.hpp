@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace castnet::cuda {
@@ -24,7 +23,7 @@ public:
     // The begin of a step; its end.
     void fork() {
         std::fill(used_.begin(), used_.end(), std::size_t{0});
-        event const& begin = record(0);
+        cudaEvent_t const begin = record(0);
         for (int d = 1; d < gpus_.count(); ++d) {
             of(d).wait_for(begin);
         }
@@ -37,20 +36,20 @@ public:
     }
 
     // Marks the work of a device so far.
-    event const& record(int device) {
+    cudaEvent_t record(int device) {
         auto& all = events_[std::size_t(device)];
         std::size_t const number = used_[std::size_t(device)]++;
         if (number == all.size()) {
-            gpus_.on(device, [&](session const&) { all.push_back(std::make_unique<event>()); });
+            gpus_.on(device, [&](session const&) { all.emplace_back(); });
         }
-        of(device).record(*all[number]);
-        return *all[number];
+        of(device).record(all[number]);
+        return all[number].get();
     }
 
 private:
     sessions const& gpus_;
-    std::vector<std::vector<std::unique_ptr<event>>> events_; // of each device
-    std::vector<std::size_t> used_;                           // in this step
+    std::vector<std::vector<event>> events_; // of each device
+    std::vector<std::size_t> used_;          // in this step
 };
 
 } // namespace castnet::cuda

@@ -79,19 +79,19 @@ public:
     // them up.
     template <auto const& Plan, class Rule>
     void find_norm(joint_buffer<context> const& step) {
-        event const* summed[devices];
+        cudaEvent_t summed[devices];
         for (int d = 0; d < devices; ++d) {
             gpus_.on(d, [&](session const&) {
                 sum_squares<Plan>(step.contexts[std::size_t(d)], d,
                                   &step.template values<Rule>(d)->scale);
             });
-            summed[d] = &streams_.record(d);
+            summed[d] = streams_.record(d);
         }
         for (int d = 0; d < devices; ++d) {
             gpus_.on(d, [&](session const&) {
                 double* const all = norm_sums(d) + norm_elements;
                 for (int from = 0; from < devices; ++from) {
-                    streams_.of(d).wait_for(*summed[from]);
+                    streams_.of(d).wait_for(summed[from]);
                     copy_between(gpus_, norm_sums(from), from, all + from, d, sizeof(double));
                 }
                 launch(step.contexts[std::size_t(d)],

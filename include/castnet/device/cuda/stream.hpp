@@ -65,7 +65,8 @@ public:
     }
 
     void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
-    void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
+    void wait_for(cudaEvent_t e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e, 0)); }
+    void wait_for(event const& e) const { wait_for(e.get()); }
     // Whether the stream's work is complete; waits for it on the host.
     bool is_done() const { return detail::is_done(cudaStreamQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
