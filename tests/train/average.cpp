@@ -114,6 +114,30 @@ void statistics_of_averages() {
     CHECK(training.frozen() == std::vector<std::string>{"0.bias"});
 }
 
+// Those of an epoch of steps that leave the weights alone, to the last bit.
+template <class Policy, std::size_t Batch>
+void statistics_of_an_epoch(auto const& optimizer) {
+    using normed = cn::sequential<cn::input<2>, cn::dense<8>, cn::batch_norm, cn::tanh,
+                                  cn::dropout<0.25>, cn::dense<5>, cn::batch_norm, cn::dense<3>>;
+    using model = cn::model<normed, Policy, cn::batch<Batch>>;
+    auto const data = cn::data::blobs<3, 2>(53, 1);
+    model stepped{cn::seed{3}}, passed{cn::seed{3}};
+    auto steps = cn::compile(stepped, cn::cross_entropy, optimizer),
+         passes = cn::compile(passed, cn::cross_entropy, optimizer);
+    auto const begin = check::everything(passed);
+    steps.freeze("*");
+    steps.fit(data, {.verbose = cn::verbosity::silent});
+    passes.update_statistics(data);
+    CHECK(check::everything(passed) != begin);
+    CHECK(check::everything(passed) == check::everything(stepped));
+
+    using training = decltype(passes);
+    using plans =
+        typename cn::detail::statistics_replicas<model, typename training::loss_type,
+                                                 typename training::optimizer_type>::replica_type;
+    CHECK(2 * plans::training_plan().flops() < training::training_plan().flops());
+}
+
 // The first layer is frozen in the first step of two.
 template <class Model>
 void averages_of_frozen() {
@@ -198,6 +222,15 @@ TEST_CASE("statistics become those of the averages, and nothing else changes") {
     statistics_of_averages<one>();
     statistics_of_averages<by_two>();
     statistics_of_averages<of_shards>();
+}
+
+TEST_CASE("statistics are those of steps, without their gradients") {
+    cn::adam const adam{};
+    statistics_of_an_epoch<policy, 16>(adam);
+    statistics_of_an_epoch<policy, 4>(cn::accumulate<4>(adam));
+    statistics_of_an_epoch<cn::policy::logical<policy, 2>, 8>(adam);
+    statistics_of_an_epoch<in_shards, 8>(adam);
+    statistics_of_an_epoch<cn::policy::logical<policy, 2, cn::strategy::local_batch_norm>, 8>(adam);
 }
 
 TEST_CASE("statistics are updated within a fit, by all samples that count") {

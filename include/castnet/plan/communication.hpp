@@ -69,6 +69,7 @@ public:
     }
 
     constexpr communication_draft run() {
+        find_results();
         int end = 0;
         for_each_stage(p_, [&](stage const& now, int repetition, int position) {
             repetition_ = repetition;
@@ -110,17 +111,36 @@ private:
         }
         if (r.where == region::gradients) {
             made_by_[gradient_at(r.offset)] = i;
-        } else if (local_ ? r.where == region::parameters : !is_result(r)) {
+        } else if (local_ ? r.where == region::parameters : !is_result(i, r)) {
             waiting_.push({r.where, r.offset, r.size.count()});
         }
     }
-    constexpr bool is_result(array_ref const& r) const {
-        for (int i = 0; i < Plan::sizes.outputs; ++i) {
-            if (p_.outputs[i].where == r.where && p_.outputs[i].offset == r.offset) {
+    // A result is what is written last at its place, where there may have been other sums before.
+    constexpr void find_results() {
+        made_at_ = list<int>::filled(Plan::sizes.outputs, -1);
+        for_each_stage(p_, [&](stage const& now, int repetition, int position) {
+            repetition_ = repetition;
+            for (int i = now.first; i < now.last; ++i) {
+                kernel_launch const& s = p_.launches[i];
+                for (int k = s.output; k < s.output + s.results; ++k) {
+                    for (int n = 0; n < Plan::sizes.outputs; ++n) {
+                        made_at_[n] =
+                            lies_at(n, this->now(k)) ? position + i - now.first : made_at_[n];
+                    }
+                }
+            }
+        });
+    }
+    constexpr bool is_result(int launch, array_ref const& r) const {
+        for (int n = 0; n < Plan::sizes.outputs; ++n) {
+            if (lies_at(n, r) && made_at_[n] == launch) {
                 return true;
             }
         }
         return false;
+    }
+    constexpr bool lies_at(int output, array_ref const& r) const {
+        return p_.outputs[output].where == r.where && p_.outputs[output].offset == r.offset;
     }
     // The number in trained_ of the parameter whose gradient begins there.
     constexpr int gradient_at(std::ptrdiff_t offset) const {
@@ -250,6 +270,7 @@ private:
     int repetition_ = 0;
     list<int> trained_; // parameters, as they lie in memory: those of one device after the other
     list<int> made_by_; // per trained one: the launch whose sum its gradient is; -1 if whole
+    list<int> made_at_; // per result: the launch that writes it
     list<element_range> waiting_; // sums that no launch has read yet
     communication_draft d_;
 };

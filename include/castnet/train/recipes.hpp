@@ -39,10 +39,16 @@ struct prediction_recipe {
     }
 };
 
+// Whether all trained parameters must reach a loss.
+template <class Loss>
+inline constexpr bool uses_all_parameters = true;
+
 // outputs: the weighted sums over the samples of the loss, of those that it consists of, and of
 // each metric, which may have several.
 template <class Loss, class... Metrics>
 struct step_recipe {
+    static constexpr bool uses_all = uses_all_parameters<Loss>;
+
     template <class Network>
     static constexpr ir::results build(ir::graph& g) {
         auto const out = Network::trace(g);

@@ -12,6 +12,7 @@
 #include <castnet/train/class_weight.hpp>
 #include <castnet/train/fit_loop.hpp>
 #include <castnet/train/parameter_groups.hpp>
+#include <castnet/train/statistics_pass.hpp>
 #include <castnet/train/training_arguments.hpp>
 #include <castnet/train/training_state.hpp>
 
@@ -214,7 +215,8 @@ public:
     // nothing else: the running means and variances of batch_norm for weights that no step has had,
     // such as averages (PyTorch's update_bn). Their previous values fade as in training, by a
     // factor of 1 - momentum in each step: with batch_norm's, 1 % of them is left after 44 steps.
-    // Takes as long as an epoch of steps.
+    // Computes no gradients, and takes memory of its own meanwhile: for the forward part of a step,
+    // and as much as the trained parameters have.
     // Throws castnet::error if there is no sample, or none that counts.
     template <data::Dataset<T> Data>
     void update_statistics(Data const& data) {
@@ -223,16 +225,11 @@ public:
         replicas_.agree("update_statistics",
                         [&](auto& s) { detail::add_data(s, "the data", data); });
         detail::check_samples("update_statistics", data.size());
-        replicas_.keep(data);
-        detail::frozen_flags const frozen = frozen_;
-        set_frozen(detail::frozen_flags(training_plan().sizes.parameters, 1));
-        try {
-            totals_of([&] { pass_without_update(data); });
-        } catch (...) {
-            set_frozen(frozen);
-            throw;
-        }
-        set_frozen(frozen);
+        detail::statistics_replicas<Model, Loss, Optimizer> passes{model_, {}};
+        passes.set_groups(
+            std::vector<ir::update_group>(training_plan().sizes.parameters, ir::no_group));
+        passes.keep(data);
+        pass_statistics(passes, data);
     }
 
     // Copies data that are on_device() to their devices, which otherwise happens when they are
@@ -431,22 +428,22 @@ private:
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
-    // Steps of an epoch, in which all parameters are frozen and which do not count as steps.
-    template <class Data>
-    void pass_without_update(Data const& data) {
+    // The steps of an epoch, which do not count as steps.
+    template <class Passes, class Data>
+    void pass_statistics(Passes& passes, Data const& data) const {
         size_t const capacity = step_capacity();
         std::vector<size_t> order = data::detail::sample_numbers(data.size());
         data::shuffle(order, model_.seed_value(), epochs_, data::shuffle_buffer(data));
         [[maybe_unused]] auto const reading =
-            replicas_.read_epoch(data, epochs_, order, capacity, strategies::micro_batches);
-        auto const rule = optimizer_.template at<T>(steps_ + 1, optimizer_.learning_rate);
+            passes.read_epoch(data, epochs_, order, capacity, strategies::micro_batches);
+        auto const rule = sgd{}.template at<T>(0, 0);
         std::span<size_t const> left = order;
         bool any = false;
         for (std::uint64_t step = steps_; !left.empty(); ++step) {
             auto const samples = left.first(std::min(capacity, left.size()));
             left = left.subspan(samples.size());
             data::begin_step(data);
-            any = replicas_.train(data, samples, step, rule, {}) || any;
+            any = passes.train(data, samples, step, rule, {}) || any;
         }
         if (!any) {
             throw error("castnet: update_statistics: the weight of every sample is 0: none counts");
