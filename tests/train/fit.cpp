@@ -200,7 +200,53 @@ struct own_data {
     float weight(std::size_t sample) const { return sample == 2 ? last_weight : other_weights; }
 };
 
+struct two_outputs {
+    constexpr auto operator()(auto x) const {
+        return cn::outputs<"size", "kinds">(x | cn::dense<1>, x | cn::dense<2>);
+    }
+};
+
 } // namespace
+
+TEST_CASE("targets of binary decisions that are no probabilities are refused") {
+    using both_decisions = cn::network<two_outputs{}, cn::input<2>>;
+    using targets_of_both = cn::data::targets<cn::shape<1>, cn::shape<2>>;
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> const x{1, 2, 3, 4, 5, 6};
+    auto const refusal = [&](auto loss, float third) {
+        cn::model<both_decisions, cn::policy::cpu, cn::batch<2>> model;
+        auto training = cn::compile(model, loss, cn::sgd{});
+        auto const before = model.get("dense_1.weight");
+        cn::data::dataset<targets_of_both, cn::shape<2>> const data{
+            x, std::vector<float>{7, -8, 900}, std::vector<float>{0, 0.25F, 1, 1, 0, third}};
+        try {
+            training.step(data, {0, 2});
+        } catch (cn::error const& e) {
+            CHECK(model.get("dense_1.weight") == before);
+            CHECK_THROWS_AS(training.evaluate(data), cn::error);
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    constexpr auto both = cn::losses<cn::mse, cn::loss_weight<0.5, cn::binary_cross_entropy>>;
+    CHECK(refusal(both, 1) == "");
+    CHECK(refusal(both, 255) == "castnet: the target at position 1 of sample 2 is 255, expected a "
+                                "probability, from 0 to 1");
+    CHECK(refusal(both, -1) != "");
+    CHECK(refusal(both, nan) != "");
+    CHECK(refusal(cn::losses<cn::mse, cn::binary_focal_cross_entropy>, 1.5F) != "");
+    CHECK(refusal(cn::losses<cn::mse, cn::dice>, -0.5F) != "");
+    CHECK(refusal(cn::losses<cn::mse, cn::tversky>, 2) != "");
+    CHECK(refusal(cn::losses<cn::mse, cn::mse>, 255) == "");
+
+    cn::model<cn::sequential<cn::input<2>, cn::dense<1>>, cn::policy::cpu, cn::batch<2>> model;
+    auto training = cn::compile(model, cn::binary_cross_entropy, cn::sgd{});
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const data{x, std::vector<float>{0, 1, 2}};
+    CHECK_THROWS_WITH_AS(training.fit(data, {.verbose = silent}),
+                         "castnet: the target of sample 2 is 2, expected a probability, from 0 to "
+                         "1",
+                         cn::error);
+}
 
 TEST_CASE("weights and labels that are none are refused, and nothing changes") {
     float const nan = std::numeric_limits<float>::quiet_NaN();
@@ -275,11 +321,11 @@ TEST_CASE("class weights of targets that are 0 or 1 are weights of their samples
     CHECK_THROWS_WITH_AS(weights_after(numbers, {1, 1, 1}),
                          doctest::Contains("3 factors, but the numbers of the data set have 2"),
                          cn::error);
-    cn::data::dataset<cn::shape<1>, cn::shape<2>> const prices{
-        x, std::vector{0.F, 1.F, 2.5F, 1.F, 0.F}};
+    cn::data::dataset<cn::shape<1>, cn::shape<2>> const soft{x,
+                                                             std::vector{0.F, 1.F, 0.5F, 1.F, 0.F}};
     CHECK_THROWS_WITH_AS(
-        weights_after(prices, {1, 3}),
-        doctest::Contains("of sample 2 is 2.5, expected a whole number from 0 to 1"), cn::error);
+        weights_after(soft, {1, 3}),
+        doctest::Contains("of sample 2 is 0.5, expected a whole number from 0 to 1"), cn::error);
     CHECK_THROWS_WITH_AS(cn::data::with_weights(numbers, {1, 2}),
                          doctest::Contains("data::with_weights: found 2 weights, expected one for "
                                            "each of the 5 samples"),

@@ -12,10 +12,11 @@
 namespace castnet {
 
 // Binary cross-entropy from logits, the mean over the sample's elements
-// (PyTorch's BCEWithLogitsLoss).
+// (PyTorch's BCEWithLogitsLoss). Targets are probabilities, from 0 to 1.
 struct binary_cross_entropy_loss {
     static constexpr char const* name = "binary_cross_entropy";
     static constexpr bool labels = false;
+    static constexpr bool probabilities = true;
     template <Shape S>
     constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
         detail::takes_logits(logits);
@@ -31,6 +32,7 @@ inline constexpr binary_cross_entropy_loss binary_cross_entropy{};
 struct binary_focal_cross_entropy_loss {
     static constexpr char const* name = "binary_focal_cross_entropy";
     static constexpr bool labels = false;
+    static constexpr bool probabilities = true;
     scalar alpha = 0.25;
     scalar gamma = 2;
     [[gnu::noinline]] auto hyperparameters() const {

@@ -18,6 +18,7 @@ namespace castnet {
 struct dice_loss {
     static constexpr char const* name = "dice";
     static constexpr bool labels = false;
+    static constexpr bool probabilities = true;
     scalar smooth = 1e-7;
     [[gnu::noinline]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"smooth", smooth.value}});
@@ -38,6 +39,7 @@ inline constexpr dice_loss dice{};
 struct tversky_loss {
     static constexpr char const* name = "tversky";
     static constexpr bool labels = false;
+    static constexpr bool probabilities = true;
     scalar alpha = 0.5;
     scalar beta = 0.5;
     scalar smooth = 1e-7;

@@ -7,6 +7,7 @@
 // (nn/output_losses.hpp), or one that is called with all outputs and then the target; or all
 // targets, if it lists several or, as data::targets<>, none:
 //     using targets = data::targets<data::label<3>, shape<4>>;
+// Where `static constexpr bool probabilities = true`, a target that is not from 0 to 1 is an error.
 // Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp), whose
 // ranges it may list (core/hyperparameters.hpp).
 // A step minimises

@@ -83,10 +83,11 @@ void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size
                    std::make_index_sequence<sizeof...(S)>{});
 }
 
-template <class T, class Data, class... Target, size_t... I>
+template <class T, class Data, class... Target, bool... Probabilities, size_t... I>
 void collate_targets(batch_layout const& layout, [[maybe_unused]] T* batch, Data const& data,
                      [[maybe_unused]] size_t sample, [[maybe_unused]] size_t row,
-                     data::targets<Target...>, std::index_sequence<I...>) {
+                     data::targets<Target...>, std::integer_sequence<bool, Probabilities...>,
+                     std::index_sequence<I...>) {
     (place_sample<data::target_shape<Target>>(
          batch + layout.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
          batch + layout.staging,
@@ -94,6 +95,8 @@ void collate_targets(batch_layout const& layout, [[maybe_unused]] T* batch, Data
              data::copy_target<I>(data, sample, out);
              if constexpr (data::is_label<Target>) {
                  data::whole_numbers_of<Target>.check(out, sample, "castnet");
+             } else if constexpr (Probabilities) {
+                 check_probabilities(out, Target::count, sample);
              }
          }),
      ...);
@@ -189,9 +192,10 @@ batch_weight collate_weights(batch_layout const& layout, T* batch, size_t count,
 
 // Fills `rows` rows of region::batch at `batch`; those after the samples hold the sample
 // `padding`, with the weight 0. Inputs and Targets are the step's, whose order in memory need not
-// be that of the data's shapes. Throws castnet::error for an id or label that its type does not
-// allow.
-template <class Inputs, class Targets, class T, class Data>
+// be that of the data's shapes; Probabilities says for each target whether its numbers are such.
+// Throws castnet::error for an id or label that its type does not allow, and for a probability that
+// is none.
+template <class Inputs, class Targets, class Probabilities, class T, class Data>
 [[gnu::noinline]] batch_weight collate(batch_layout const& layout, T* batch, Data const& data,
                                        std::span<size_t const> samples, size_t rows, size_t padding,
                                        std::span<float const> class_weight,
@@ -200,7 +204,7 @@ template <class Inputs, class Targets, class T, class Data>
         size_t const sample = row < samples.size() ? samples[row] : padding;
         data::reading_sample(sample, [&] {
             collate_inputs(layout, batch, data, sample, row, Inputs{});
-            collate_targets(layout, batch, data, sample, row, Targets{},
+            collate_targets(layout, batch, data, sample, row, Targets{}, Probabilities{},
                             std::make_index_sequence<Targets::count>{});
         });
     }

@@ -102,7 +102,8 @@ public:
             return detail::collate_indices(layout, batch, numbers, data, samples, rows, padding,
                                            class_weight, present);
         } else {
-            return detail::collate<typename network::inputs, targets>(
+            return detail::collate<typename network::inputs, targets,
+                                   detail::probabilities_of_step<Loss, targets>>(
                 layout, batch, data, samples, rows, padding, class_weight, present);
         }
     }

@@ -6,6 +6,7 @@
 #include <castnet/data/whole_numbers.hpp>
 
 #include <span>
+#include <string>
 
 namespace castnet::detail {
 
@@ -19,6 +20,13 @@ namespace castnet::detail {
                  "multiply all weights by the same factor"});
 }
 
+[[noreturn, gnu::cold]] inline void refuse_probability(double found, size_t position, size_t count,
+                                                       size_t sample) {
+    std::string const where = count > 1 ? string_of({" at position ", position}) : "";
+    throw error({"castnet: the target", where, " of sample ", sample, " is ", found,
+                 ", expected a probability, from 0 to 1"});
+}
+
 inline double checked_weight(double weight, size_t sample) {
     if (!is_finite_not_negative(weight)) {
         refuse_weight(weight, sample);
@@ -30,6 +38,22 @@ inline double checked_weight(double weight, size_t sample) {
 inline size_t checked_label(double label, size_t classes, size_t sample) {
     data::whole_numbers{"label", classes}.check(&label, sample, "castnet");
     return size_t(label);
+}
+
+// Throws castnet::error unless all numbers of a sample's target are probabilities.
+template <class T>
+void check_probabilities(T const* found, size_t count, size_t sample) {
+    size_t others = 0; // (in vectors)
+    for (size_t i = 0; i < count; ++i) {
+        others += !(found[i] >= 0 && found[i] <= 1);
+    }
+    if (others > 0) {
+        size_t position = 0;
+        while (found[position] >= 0 && found[position] <= 1) {
+            ++position;
+        }
+        refuse_probability(double(found[position]), position, count, sample);
+    }
 }
 
 // The sum of the weights of samples; throws castnet::error unless it is 0 or losses can be divided

@@ -116,8 +116,26 @@ constexpr auto all_targets(std::type_identity<loss_list<Loss...>>, type_list<S..
         return data::targets<typename target_of<Loss, S>::target...>{};
     }
 }
+// Whether a step's target of this number is of probabilities: see nn/loss.hpp.
+template <class Loss>
+constexpr bool is_of_probabilities(std::type_identity<Loss>, size_t number) {
+    return number == 0 && requires { requires Loss::probabilities; };
+}
+template <class... Loss>
+constexpr bool is_of_probabilities(std::type_identity<loss_list<Loss...>>, size_t number) {
+    bool const each[]{is_of_probabilities(std::type_identity<Loss>{}, 0)..., false};
+    return number < sizeof...(Loss) && each[number];
+}
+template <class Loss, size_t... I>
+auto probabilities_among(std::index_sequence<I...>)
+    -> std::integer_sequence<bool, is_of_probabilities(std::type_identity<Loss>{}, I)...>;
+
 template <class Loss, class Outputs>
 using targets_of_step = decltype(all_targets(std::type_identity<Loss>{}, Outputs{}));
+// A truth value for each target.
+template <class Loss, class Targets>
+using probabilities_of_step =
+    decltype(probabilities_among<Loss>(std::make_index_sequence<Targets::count>{}));
 
 } // namespace detail
 } // namespace castnet
