@@ -218,6 +218,9 @@ TEST_CASE("a sample that is not there is refused") {
     CHECK_THROWS_AS((void)samples.weight(5), error);
     CHECK_THROWS_AS((void)samples.subset(std::vector<size_t>{0, 5}), error);
     CHECK_THROWS_AS((void)samples.subset({0, 5}), error);
+    CHECK_THROWS_WITH_AS(
+        (void)samples.subset(std::vector{0, -1}),
+        "castnet: dataset::subset: found the sample number -1, expected one from 0", error);
     CHECK_THROWS_AS(samples.take(2).copy_input(2, out), error);
 }
 
@@ -228,6 +231,7 @@ TEST_CASE("subsets choose by number, also of subsets, and outlive the whole") {
     }();
     CHECK(first_pixels(part) == std::vector<float>{16, 0, 16, 8});
     CHECK(first_pixels(part.subset(std::vector<size_t>{3, 1})) == std::vector<float>{8, 0});
+    CHECK(first_pixels(part.subset(std::vector<int>{3, 1})) == std::vector<float>{8, 0});
     CHECK(part.subset({}).size() == 0);
 }
 

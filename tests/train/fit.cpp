@@ -116,7 +116,11 @@ TEST_CASE("no epochs change nothing, no samples are refused") {
     model_type model;
     auto training = training_of(model);
     auto const before = model.get("0.weight");
-    CHECK(training.fit(points(16), {.epochs = 0, .verbose = silent}).epochs() == 0);
+    auto const none = training.fit(points(16), {.epochs = 0, .verbose = silent});
+    CHECK(none.epochs() == 0);
+    CHECK(none["loss"].empty());
+    CHECK_THROWS_WITH_AS(none["loss"].back(), doctest::Contains("no epoch was trained"), cn::error);
+    CHECK_THROWS_AS(none["loss"].front(), cn::error);
     CHECK(model.get("0.weight") == before);
     CHECK_THROWS_AS(training.fit(points(0), {.verbose = silent}), cn::error);
     CHECK_THROWS_WITH_AS(training.evaluate(points(0)),

@@ -616,6 +616,23 @@ TEST_CASE("several outputs of tensors are tensors") {
     CHECK(cn::all(table == model.predict<1>(x)));
 }
 
+TEST_CASE("outputs are predicted by their names, too") {
+    cn::model<cn::network<with_table{}, cn::input<3>>, cn::policy::cpu, cn::batch<4>> const model;
+    cn::predictor own{model};
+    std::vector<float> const x(6, 0.5F);
+    CHECK(model.predict<"table">(x) == model.predict<1>(x));
+    CHECK(model.predict<"table", "y">(x) == model.predict<1, 0>(x));
+    CHECK(own.predict<"table">(x) == model.predict<1>(x));
+    auto const tensor = cn::random_normal<float, cn::shape<6, 3>>(1);
+    CHECK(cn::all(model.predict<"table">(tensor) == model.predict<1>(tensor)));
+    std::array<float, 4> by_number{}, by_name{};
+    model.predict_one<0>(std::array{1.F, 2.F, 3.F}, by_number);
+    model.predict_one<"y">(std::array{1.F, 2.F, 3.F}, by_name);
+    CHECK(by_name == by_number);
+    own.predict_one<"y">(std::array{3.F, 2.F, 1.F}, by_name);
+    CHECK(by_name != by_number);
+}
+
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {
     std::vector<float> pixels(2 * 60), targets(2 * 40);
     for (std::size_t i = 0; i < pixels.size(); ++i) {

@@ -253,6 +253,16 @@ public:
     dataset subset(std::initializer_list<size_t> samples) const {
         return subset(std::span{samples.begin(), samples.size()});
     }
+    template <std::signed_integral Number>
+    dataset subset(std::vector<Number> const& samples) const {
+        for (Number const sample : samples) {
+            if (sample < 0) {
+                throw error({"castnet: dataset::subset: found the sample number ", sample,
+                             ", expected one from 0"});
+            }
+        }
+        return subset(std::vector<size_t>(samples.begin(), samples.end()));
+    }
 
     // The first n samples.
     dataset take(size_t n) const { return range("take", 0, n); }

@@ -113,4 +113,11 @@ private:
     std::shared_ptr<interface> object_;
 };
 
+namespace detail {
+
+// In place of a model, for callbacks that were given a file or a model alone.
+template <class Given>
+struct half_of_arguments;
+
+} // namespace detail
 } // namespace castnet

@@ -13,6 +13,17 @@
 
 namespace castnet {
 
+// The numbers of a column of a history, one per epoch.
+class history_column : public std::vector<double> {
+public:
+    // Those of the first and the last epoch. Throw castnet::error where there is none.
+    double front() const { return some().std::vector<double>::front(); }
+    double back() const { return some().std::vector<double>::back(); }
+
+private:
+    history_column const& some() const;
+};
+
 class history {
 public:
     // Where a column is least or largest.
@@ -36,7 +47,7 @@ public:
     std::vector<double> const& rows() const { return rows_; }
 
     // One number per epoch. Throws castnet::error if there is no such column.
-    std::vector<double> operator[](name_argument name) const;
+    history_column operator[](name_argument name) const;
 
     // The first epoch with the least or largest number of a column; NaN and infinity do not count.
     // Throws castnet::error if there is no such column.
@@ -59,8 +70,16 @@ private:
 
 #ifndef __CUDA_ARCH__ // the host's work, which nvcc would read once more for the GPU
 
-[[gnu::noinline]] inline std::vector<double> history::operator[](name_argument name) const {
-    std::vector<double> column;
+[[gnu::noinline]] inline history_column const& history_column::some() const {
+    if (empty()) {
+        throw error("castnet: a column of this history has neither a first nor a last number: no "
+                    "epoch was trained; see fit_options::epochs");
+    }
+    return *this;
+}
+
+[[gnu::noinline]] inline history_column history::operator[](name_argument name) const {
+    history_column column;
     for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
         column.push_back(rows_[k]);
     }

@@ -193,7 +193,8 @@ public:
     // type of whole numbers for input_ids and input_length. The result is a vector; or a tensor,
     // where the inputs are tensors: of the output's shape for one sample, and for tensors with an
     // axis of samples before the others with that axis, too. Of several outputs it is an array of
-    // such vectors, or a tuple of such tensors: auto [kinds, boxes] = model.predict<0, 1>(photos).
+    // such vectors, or a tuple of such tensors: auto [kinds, boxes] = model.predict<0, 1>(photos),
+    // or by the names that the network gives its outputs, predict<"kind", "box">.
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
@@ -208,6 +209,11 @@ public:
     auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
         return detail::predict_tensors<model>(now, detail::listed_outputs<Outputs...>, inputs...);
+    }
+    template <fixed_string... Names, class... Inputs>
+        requires(sizeof...(Names) > 0)
+    auto predict(Inputs const&... inputs) const {
+        return predict<detail::output_named<Net, Names>()...>(inputs...);
     }
     // The numbers of a network's only input in braces: predict({0.9F, 0.1F}).
     template <size_t... Outputs>
@@ -225,6 +231,11 @@ public:
     auto predict_one(Numbers&&... numbers) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
         return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
+    }
+    template <fixed_string... Names, class... Numbers>
+        requires(sizeof...(Names) > 0)
+    auto predict_one(Numbers&&... numbers) const {
+        return predict_one<detail::output_named<Net, Names>()...>(numbers...);
     }
 
     // Only for their messages.

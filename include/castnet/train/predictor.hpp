@@ -50,10 +50,21 @@ public:
             return now->predict(detail::listed_outputs<Outputs...>, inputs...);
         }
     }
+    template <fixed_string... Names, class... Inputs>
+        requires(sizeof...(Names) > 0)
+    auto predict(Inputs const&... inputs) {
+        return predict<detail::output_named<typename Model::network_type, Names>()...>(inputs...);
+    }
     template <size_t... Outputs, class... Numbers>
     auto predict_one(Numbers&&... numbers) {
         detail::prediction_call const now{*model_, "predict_one", executor("predict_one")};
         return now->predict_one(detail::listed_outputs<Outputs...>, numbers...);
+    }
+    template <fixed_string... Names, class... Numbers>
+        requires(sizeof...(Names) > 0)
+    auto predict_one(Numbers&&... numbers) {
+        return predict_one<detail::output_named<typename Model::network_type, Names>()...>(
+            numbers...);
     }
 
 private:

@@ -1,6 +1,7 @@
 // Targets of a step: what its losses compare with the outputs of the network.
 #pragma once
 
+#include <castnet/core/fixed_string.hpp>
 #include <castnet/data/targets.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/output_losses.hpp>
@@ -39,6 +40,15 @@ struct network_has_output {
     static constexpr bool checked = Number < Outputs;
 };
 
+template <fixed_string Name, bool Found>
+struct network_has_output_named {
+    static_assert(Found,
+                  "castnet: predict<\"name\">: the network has no output of this name; "
+                  "cn::outputs<\"kind\", \"box\">(a, b) names them, and others have numbers, "
+                  "predict<1>; see network_has_output_named<name, found>");
+    static constexpr bool checked = true;
+};
+
 namespace detail {
 
 template <size_t N, class List>
@@ -59,6 +69,24 @@ template <class Network>
 using traced_outputs = decltype(Network::trace(std::declval<ir::graph&>()));
 template <class Network>
 using outputs_of = typename traced_outputs<Network>::shapes;
+
+template <class Network, fixed_string Name>
+constexpr size_t output_number() {
+    using outputs = traced_outputs<Network>;
+    size_t number = 0;
+    while (number < outputs::shapes::size && outputs::name(number) != Name.view()) {
+        ++number;
+    }
+    return number;
+}
+// The number of the output of this name.
+template <class Network, fixed_string Name>
+constexpr size_t output_named() {
+    constexpr size_t number = output_number<Network, Name>();
+    constexpr bool found = number < outputs_of<Network>::size;
+    static_assert(network_has_output_named<Name, found>::checked);
+    return found ? number : 0;
+}
 
 // The labels of an output: a class number for a vector, for each step of a sequence (time, classes)
 // or for each pixel of an image (classes, height, width).

@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
+#include <castnet/train/callback.hpp>
 #include <castnet/train/callbacks/best_epoch.hpp>
 #include <castnet/train/weights.hpp>
 
@@ -77,5 +78,22 @@ private:
     std::string file_;
     best_options options_;
 };
+
+// Only for their message.
+template <class Given>
+class save_best<detail::half_of_arguments<Given>> {
+    static_assert(detail::never<Given>,
+                  "castnet: save_best is told the model and the file to save it in: "
+                  "cn::save_best{model, \"best.safetensors\"}");
+
+public:
+    explicit save_best(auto const&...) {}
+    void end_epoch(epoch_report const&) const {}
+};
+template <class Model>
+    requires requires { Model::parameter_tensors(); }
+save_best(Model const&) -> save_best<detail::half_of_arguments<Model>>;
+template <class... More>
+save_best(char const*, More const&...) -> save_best<detail::half_of_arguments<char const*>>;
 
 } // namespace castnet

@@ -70,4 +70,18 @@ private:
     each_options options_;
 };
 
+// Only for their message.
+template <class Given>
+class save_each<detail::half_of_arguments<Given>> {
+    static_assert(detail::never<Given>,
+                  "castnet: save_each is told what to save and in which files: "
+                  "cn::save_each{model, \"weights-{epoch}\"}, or cn::save_each{training, ...}");
+
+public:
+    explicit save_each(auto const&...) {}
+    void end_epoch(epoch_report const&) const {}
+};
+template <class... More>
+save_each(char const*, More const&...) -> save_each<detail::half_of_arguments<char const*>>;
+
 } // namespace castnet
