@@ -2,6 +2,7 @@
 // gradient, every parameter and running statistic after it.
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/batch_norm.hpp>
+#include <castnet/nn/binary_losses.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/conv3d.hpp>
 #include <castnet/nn/conv_transpose3d.hpp>
