@@ -191,6 +191,7 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::sum(cn::diag(v)) == 3);
     CHECK(cn::trace(a) == cn::sum(cn::diagonal(a)));
     CHECK(allclose(cn::matmul(a, cn::inverse(a)), matrix::eye(), 1e-9, 1e-9));
+    CHECK(cn::determinant(a) * cn::determinant(cn::inverse(a)) == doctest::Approx(1));
     CHECK_FALSE(cn::any(cn::isclose(a, b)));
     a += cn::tensor<float, cn::shape<3, 3>>::ones();
     CHECK_FALSE(array_equal(a == b, matrix::ones()));

@@ -449,8 +449,10 @@ void check_small_systems() {
     auto const x = castnet::solve(systems, right);
     auto const inverted = inverse(systems);
     auto const factors = cholesky(definite);
+    auto const sizes = determinant(systems);
     double const near = std::is_same_v<T, float> ? 1e-5 : 1e-14;
     for (size_t i = 0; i < batch; ++i) {
+        CHECK(determinant(systems[i]) == doctest::Approx(sizes(i)).epsilon(near));
         CHECK(allclose(x[i], castnet::solve(systems[i], right[i]), near, near));
         CHECK(allclose(inverted[i], inverse(systems[i]), near, near));
         CHECK(allclose(factors[i], cholesky(definite[i]), near, near));
@@ -479,6 +481,91 @@ TEST_CASE("small systems of large batches are those of each alone") {
     tensor<double, shape<9, 2, 2>> nan = random_normal<double, shape<9, 2, 2>>(1);
     nan(4, 1, 0) = std::numeric_limits<double>::quiet_NaN();
     CHECK_THROWS_AS(inverse(nan), error);
+}
+
+namespace {
+
+// The largest error of the inverse matrix, beside its largest number.
+template <class T, size_t N>
+double error_of_inverse(tensor<double, shape<N, N>> const& a) {
+    tensor<T, shape<N, N>> const rounded = a;
+    tensor<long double, shape<N, N>> const given = rounded;
+    auto const exact = inverse(given);
+    double const size = static_cast<double>(max(castnet::abs(exact)));
+    long double const same = determinant(given);
+    CHECK(double(std::abs(determinant(rounded) - same)) < 1e-2 * double(std::abs(same)));
+    return static_cast<double>(max(castnet::abs(inverse(rounded) - exact))) / size;
+}
+
+// A matrix with orthogonal factors and these numbers between them, which say how ill-conditioned it
+// is.
+template <size_t N>
+auto with_singular_values(tensor<double, shape<N>> const& values, std::uint64_t seed) {
+    auto const mirror = [](std::uint64_t from) {
+        auto const v = random_normal<double, shape<N>>(from);
+        return evaluate(tensor<double, shape<N, N>>::eye() - 2 * outer(v, v) / dot(v, v));
+    };
+    return matmul(mirror(seed), matmul(diag(values), mirror(seed + 1)));
+}
+
+} // namespace
+
+TEST_CASE("inverses of small matrices are as exact as elimination") {
+    for (std::uint64_t seed = 0; seed < 60; seed += 2) {
+        CHECK(error_of_inverse<float, 2>(with_singular_values<2>({1, 1e-4}, seed)) < 2e-3);
+        CHECK(error_of_inverse<float, 3>(with_singular_values<3>({1, 1, 1e-4}, seed)) < 2e-3);
+        CHECK(error_of_inverse<float, 3>(with_singular_values<3>({1, 1e-4, 1e-4}, seed)) < 2e-3);
+        CHECK(error_of_inverse<float, 4>(with_singular_values<4>({1, 1, 1, 1e-4}, seed)) < 2e-3);
+        CHECK(error_of_inverse<float, 4>(with_singular_values<4>({1, 1, 1e-4, 1e-4}, seed)) < 2e-3);
+        CHECK(error_of_inverse<float, 4>(with_singular_values<4>({1, 1e-4, 1e-4, 1e-4}, seed)) <
+              2e-3);
+        CHECK(error_of_inverse<double, 4>(with_singular_values<4>({1, 1e-3, 1e-5, 1e-5}, seed)) <
+              1e-10);
+    }
+    // products of numbers that the type cannot hold, and a batch with a few such matrices
+    using square = tensor<float, shape<4, 4>>;
+    square const well = random_normal<float, shape<4, 4>>(3) + 4 * square::eye();
+    tensor<float, shape<21, 4, 4>> several = broadcast_to<21, 4, 4>(well);
+    several[5] = well * 1e-15F;
+    several[20] = well * 1e15F;
+    auto const inverses = inverse(several);
+    CHECK(allclose(inverses[4], inverse(well)));
+    CHECK(allclose(inverses[5] * 1e-15F, inverse(well)));
+    CHECK(allclose(inverses[20] * 1e15F, inverse(well)));
+    CHECK(allclose(inverse(several[5]) * 1e-15F, inverse(well)));
+    several = inverse(inverse(several));
+    CHECK(allclose(several[0], well));
+    square const inverted = inverse(well);
+    CHECK(allclose(inverse(transpose(well)), transpose(inverted)));
+    CHECK_THROWS_AS(inverse(tensor<float, shape<2, 2>>{{1, 2}, {2, 4}}), error);
+    CHECK_THROWS_AS(inverse(tensor<float, shape<3, 3>>{{1, 2, 3}, {2, 4, 6}, {1, 0, 1}}), error);
+}
+
+TEST_CASE("determinants") {
+    auto const eye = square_matrix::eye();
+    CHECK(is<shape<2>>(determinant(stack<0>(a + 2 * eye, 3 * a - eye)), golden::determinants));
+    CHECK(determinant(3 * a - eye) == doctest::Approx(golden::determinants[1]));
+    CHECK(determinant(tensor<int, shape<1, 1>>{{-3}}) == -3);
+    CHECK(determinant(tensor<int, shape<2, 2>>{{1, 2}, {3, 4}}) == doctest::Approx(-2));
+    CHECK(determinant(square_matrix::ones()) == 0);
+    CHECK(determinant(tensor<float, shape<4, 4>>::arange()) == doctest::Approx(0).epsilon(1e-4));
+    CHECK(determinant(flip<0>(2 * tensor<float, shape<5, 5>>::eye())) == 32);
+    CHECK(determinant(flip<0>(2 * tensor<float, shape<6, 6>>::eye())) == -64);
+    auto const many = random_normal<double, shape<3, 2, 6, 6>>(1);
+    auto const sizes = determinant(many);
+    static_assert(std::is_same_v<decltype(sizes), tensor<double, shape<3, 2>> const>);
+    CHECK(determinant(inverse(many[2][1])) == doctest::Approx(1 / sizes(2, 1)));
+    CHECK(determinant(matmul(many[0][0], many[0][1])) ==
+          doctest::Approx(sizes(0, 0) * sizes(0, 1)));
+    auto const large = random_normal<float, shape<70, 70>>(2) / 8.0F;
+    CHECK(determinant(large) ==
+          doctest::Approx(double(determinant(tensor<double, shape<70, 70>>(large)))).epsilon(1e-3));
+    square_matrix nan = square_matrix::eye();
+    nan(1, 1) = std::numeric_limits<double>::quiet_NaN();
+    CHECK(std::isnan(determinant(nan)));
+    tensor<double, shape<5, 5>> wide_nan = tensor<double, shape<5, 5>>::eye();
+    wide_nan(4, 3) = std::numeric_limits<double>::quiet_NaN();
+    CHECK(std::isnan(determinant(wide_nan)));
 }
 
 TEST_CASE("order along the last axis") {

@@ -43,6 +43,7 @@ goldens = {
     "medians_1": np.median(x, axis=1),
     "covariances": np.cov(m),
     "inverted": np.linalg.inv(a + 2 * np.eye(3)),
+    "determinants": np.linalg.det(np.stack([a + 2 * np.eye(3), 3 * a - np.eye(3)])),
     "traced": np.trace(a),
     "taken_along": np.take_along_axis(m, np.array([[2, 0, 1, 1], [0, 0, 2, 1]]), 0),
     "any_large": np.any(x > 0.9, axis=2),

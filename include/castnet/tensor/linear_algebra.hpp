@@ -1,9 +1,10 @@
 // Outer products, diagonal matrices and traces, and small systems of linear equations: Cholesky's
-// factor, solve by elimination with pivots, and inverse. Computed at once, on the calling thread,
-// in the type of the elements (double for integers).
+// factor, solve by elimination with pivots, inverse and determinant. Computed at once, on the
+// calling thread, in the type of the elements (double for integers).
 #pragma once
 
 #include <castnet/tensor/detail/factorize.hpp>
+#include <castnet/tensor/detail/invert.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/statistics.hpp>
 
@@ -113,15 +114,46 @@ auto solve(A const& a, B const& b) {
 // batches. To solve equations, solve is faster and more exact. Throws castnet::error if a matrix is
 // singular.
 template <TensorExpression A>
-auto inverse(A const& a) {
+CASTNET_ALWAYS_INLINE auto inverse(A const& a) {
     using S = typename A::shape_type;
+    using T = detail::real_value<A>;
     static_assert(detail::has_squares<S>, "castnet: inverse takes a square matrix");
-    constexpr size_t n = S::extent[S::rank - 1];
-    tensor<detail::real_value<A>, S> units;
-    for (size_t i = 0; i != S::count / n; ++i) { // rows
-        units.data()[i * n + i % n] = 1;
+    constexpr size_t n = S::extent[S::rank - 1], batch = S::count / (n * n);
+    if constexpr (detail::has_cofactors<T, n>) {
+        auto const matrices = detail::factor<T, detail::factor_order::rows>(a);
+        auto inverses = tensor<T, S>::empty();
+        if constexpr (batch == 1) {
+            detail::invert<n>(matrices.data(), inverses.data());
+        } else {
+            detail::invert_all<n>(batch, matrices.data(), inverses.data());
+        }
+        return inverses;
+    } else {
+        tensor<T, S> units;
+        for (size_t i = 0; i != S::count / n; ++i) { // rows
+            units.data()[i * n + i % n] = 1;
+        }
+        return solve(a, units);
     }
-    return solve(a, units);
+}
+
+// The determinant of a matrix, as numpy.linalg.det: a number; of batches of matrices, in the last
+// two axes, a tensor of the axes before these.
+template <TensorExpression A>
+CASTNET_ALWAYS_INLINE auto determinant(A const& a) {
+    using S = typename A::shape_type;
+    using T = detail::real_value<A>;
+    static_assert(detail::has_squares<S>, "castnet: determinant takes a square matrix");
+    constexpr size_t n = S::extent[S::rank - 1];
+    auto const matrices = detail::factor<T, detail::factor_order::rows>(a);
+    if constexpr (S::rank == 2) {
+        return detail::determinant_of<n>(matrices.data());
+    } else {
+        using batch = decltype(detail::leading<S>(std::make_index_sequence<S::rank - 2>{}));
+        auto determinants = tensor<T, batch>::empty();
+        detail::determinants_of<n>(batch::count, matrices.data(), determinants.data());
+        return determinants;
+    }
 }
 
 } // namespace castnet

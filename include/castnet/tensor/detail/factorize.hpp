@@ -30,11 +30,20 @@ void subtract_product(size_t m, size_t n, size_t k, T const* a, size_t a_row,
         }
     }
     auto const signed_of = [](size_t count) { return static_cast<std::ptrdiff_t>(count); };
-    cpu::product<T> p{
-        signed_of(m),    signed_of(n), signed_of(k), {minus.data(), signed_of(k), 1}, b, c,
-        signed_of(c_row)};
-    p.end.accumulate = true;
-    multiply_large<T>(p);
+    if constexpr (InVectors<T>) {
+        cpu::product<T> p{
+            signed_of(m),    signed_of(n), signed_of(k), {minus.data(), signed_of(k), 1}, b, c,
+            signed_of(c_row)};
+        p.end.accumulate = true;
+        multiply_large<T>(p);
+    } else {
+        for (size_t i = 0; i < m * k; ++i) {
+            T const* const line = b.data + signed_of(i % k) * b.row;
+            for (size_t j = 0; j < n; ++j) {
+                c[i / k * c_row + j] += minus[i] * line[signed_of(j) * b.column];
+            }
+        }
+    }
 }
 
 // row -= factor * other, of `count` numbers that do not overlap
@@ -134,12 +143,20 @@ void factorize_all_definite(size_t batch, T* a) {
     }
 }
 
-// b (n x columns) becomes x with a x = b, by elimination with pivots, which changes a (n x n).
+// The columns before the first one that depends on those before it, and how often rows changed
+// places.
+struct elimination {
+    size_t columns, exchanges;
+};
+
+// a (N x N) becomes its triangular factors, by elimination with pivots, and b (N x Columns) what is
+// left of a system's right side.
 template <size_t N, size_t Columns, class T>
-void solve_in_place(T* a, T* b) {
+elimination eliminate(T* a, T* b) {
     constexpr size_t n = N, columns = Columns;
     std::vector<T> minus;
     auto const whole = static_cast<std::ptrdiff_t>(n), all = static_cast<std::ptrdiff_t>(columns);
+    size_t exchanges = 0;
     for (size_t first = 0; first < n; first += factor_block) {
         size_t const end = std::min(first + factor_block, n);
         for (size_t k = first; k < end; ++k) {
@@ -148,12 +165,12 @@ void solve_in_place(T* a, T* b) {
                 pivot = std::abs(a[i * n + k]) > std::abs(a[pivot * n + k]) ? i : pivot;
             }
             if (!(std::abs(a[pivot * n + k]) > T(0))) {
-                throw error({"castnet: solve: the matrix is singular: column ", k,
-                             " depends on those before it"});
+                return {k, exchanges};
             }
             if (pivot != k) {
                 std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
                 std::swap_ranges(b + k * columns, b + (k + 1) * columns, b + pivot * columns);
+                ++exchanges;
             }
             T const* const line = a + k * n;
             for (size_t i = k + 1; i < n; ++i) {
@@ -176,6 +193,17 @@ void solve_in_place(T* a, T* b) {
         subtract_product<T>(n - end, columns, end - first, below + first, n,
                             {b + first * columns, all, 1}, b + end * columns, columns, minus);
     }
+    return {n, exchanges};
+}
+
+// b (n x columns) becomes x with a x = b, by elimination with pivots, which changes a (n x n).
+template <size_t N, size_t Columns, class T>
+void solve_in_place(T* a, T* b) {
+    constexpr size_t n = N, columns = Columns;
+    if (size_t const k = eliminate<N, Columns>(a, b).columns; k != n) {
+        throw error(
+            {"castnet: solve: the matrix is singular: column ", k, " depends on those before it"});
+    }
     for (size_t k = n; k-- > 0;) {
         T* const row = b + k * columns;
         for (size_t j = 0; j < columns; ++j) {
@@ -185,6 +213,22 @@ void solve_in_place(T* a, T* b) {
             subtract_row(b + i * columns, a[i * n + k], row, columns);
         }
     }
+}
+
+// The same of the smallest systems in registers, but of those that are singular.
+template <size_t N, size_t Columns, class T>
+void solve_one(T* a, T* b) {
+    constexpr size_t most_numbers = 32;
+    if constexpr (InVectors<T> && N * (N + Columns) <= most_numbers) {
+        T left[N * N], right[N * Columns];
+        std::copy_n(a, N * N, left);
+        std::copy_n(b, N * Columns, right);
+        if (solve_in_registers<N, Columns>(left, right)) {
+            std::copy_n(right, N * Columns, b);
+            return;
+        }
+    }
+    solve_in_place<N, Columns>(a, b);
 }
 
 // The same of a batch of systems: small ones side by side.
@@ -205,7 +249,7 @@ void solve_all(size_t batch, T* a, T* b) {
         }
     }
     for (; done != batch; ++done) {
-        solve_in_place<N, Columns>(a + done * N * N, b + done * N * Columns);
+        solve_one<N, Columns>(a + done * N * N, b + done * N * Columns);
     }
 }
 

@@ -6,8 +6,10 @@
 #include <castnet/core/target.hpp>
 #include <castnet/cpu/vector.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -82,6 +84,19 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_parts(Vector* x, Join const& j
         return join_parts<T, Parts / 2>(x, join);
     } else {
         return join_lanes<T, sizeof(Vector) / sizeof(T)>(x[0], join);
+    }
+}
+
+// The magnitudes of a number, or of the lanes of a vector.
+template <class V>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline V magnitude(V const& x) {
+    if constexpr (std::is_floating_point_v<V>) {
+        return std::fabs(x);
+    } else {
+        using bits = decltype(x < x);
+        using number = std::remove_cvref_t<decltype(bits{}[0])>;
+        return __builtin_bit_cast(V, __builtin_bit_cast(bits, x) &
+                                         std::numeric_limits<number>::max()); // but for the sign
     }
 }
 

@@ -41,13 +41,16 @@ inline constexpr size_t run_block = 16;
 // Whether any lane of a comparison is true.
 template <class Mask>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool any_lane(Mask const& mask) {
-    using words = cpu::vec<std::int64_t>;
-    words const all = reinterpret_cast<words const&>(mask);
-    std::int64_t any = 0;
-    for (size_t j = 0; j < sizeof(words) / sizeof(std::int64_t); ++j) {
-        any |= all[j];
+    constexpr size_t count = sizeof(Mask) / sizeof(std::int64_t);
+    using words = typename lanes<std::int64_t, count>::type;
+    auto const any = __builtin_bit_cast(words, mask);
+    if constexpr (count > 2) {
+        typename lanes<std::int64_t, count / 2>::type lower, upper;
+        halve<count>(any, lower, upper);
+        return any_lane(lower | upper);
+    } else {
+        return (any[0] | any[1]) != 0;
     }
-    return any != 0;
 }
 
 // The sum of fewer numbers than fill a vector: in vectors of 16 bytes, or in halves.

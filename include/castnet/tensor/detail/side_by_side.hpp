@@ -5,6 +5,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/tensor/detail/lanes.hpp>
+#include <castnet/tensor/detail/run.hpp>
 #include <castnet/tensor/detail/transpose.hpp>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -35,10 +36,6 @@ private:
     T const* numbers() const { return reinterpret_cast<T const*>(of); }
 };
 
-template <class Vector>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Vector magnitude(Vector const& x) {
-    return x < Vector{} ? -x : x;
-}
 template <class Vector, class Mask>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void exchange_where(Mask const& exchanged, Vector& a,
                                                                Vector& b) {
@@ -46,31 +43,21 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void exchange_where(Mask const& excha
     a = exchanged ? second : first;
     b = exchanged ? first : second;
 }
-template <size_t Lanes, class Mask>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool all_lanes(Mask const& mask) {
-    bool all = true;
-    for (size_t lane = 0; lane != Lanes; ++lane) {
-        all = all && mask[lane] != 0;
-    }
-    return all;
-}
 
-// b (N x Columns) becomes x with a x = b, by elimination with pivots as in solve_in_place. Whether
-// no matrix is singular; else numbers that mean nothing.
-template <size_t N, size_t Columns, class T>
-CASTNET_WIDE_VECTORS bool solve_side_by_side(side_by_side<T, N * N>& left,
-                                             side_by_side<T, N * Columns>& right) {
-    using vector = typename side_by_side<T, N * N>::vector;
-    auto* const a = left.of;
-    auto* const b = right.of;
-    auto solvable = vector{} == vector{};
+// b (N x Columns) becomes x with a x = b, by elimination with pivots as in solve_in_place; of one
+// system, or in each lane of vectors. Whether the matrix is not singular; else numbers that mean
+// nothing.
+template <size_t N, size_t Columns, class V>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE auto solve_in_registers(V* a, V* b) {
+    auto solvable = V{} == V{};
     CASTNET_UNROLL
     for (size_t k = 0; k < N; ++k) {
-        vector* const line = a + k * N;
+        V* const line = a + k * N;
         CASTNET_UNROLL
         for (size_t i = k + 1; i < N; ++i) { // the largest number of the column comes to row k
-            vector* const row = a + i * N;
+            V* const row = a + i * N;
             auto const exchanged = magnitude(row[k]) > magnitude(line[k]);
+            CASTNET_UNROLL
             for (size_t j = k; j < N; ++j) {
                 exchange_where(exchanged, line[j], row[j]);
             }
@@ -78,11 +65,12 @@ CASTNET_WIDE_VECTORS bool solve_side_by_side(side_by_side<T, N * N>& left,
                 exchange_where(exchanged, b[k * Columns + j], b[i * Columns + j]);
             }
         }
-        solvable &= magnitude(line[k]) > vector{};
+        solvable &= magnitude(line[k]) > V{};
         CASTNET_UNROLL
         for (size_t i = k + 1; i < N; ++i) {
-            vector* const row = a + i * N;
-            vector const factor = row[k] / line[k];
+            V* const row = a + i * N;
+            V const factor = row[k] / line[k];
+            CASTNET_UNROLL
             for (size_t j = k + 1; j < N; ++j) {
                 row[j] -= factor * line[j];
             }
@@ -91,17 +79,26 @@ CASTNET_WIDE_VECTORS bool solve_side_by_side(side_by_side<T, N * N>& left,
             }
         }
     }
-    for (size_t k = N; k-- > 0;) {
+    CASTNET_UNROLL
+    for (size_t row = 1; row <= N; ++row) {
+        size_t const k = N - row;
         for (size_t j = 0; j < Columns; ++j) {
             b[k * Columns + j] /= a[k * N + k];
         }
+        CASTNET_UNROLL
         for (size_t i = 0; i < k; ++i) {
             for (size_t j = 0; j < Columns; ++j) {
                 b[i * Columns + j] -= a[i * N + k] * b[k * Columns + j];
             }
         }
     }
-    return all_lanes<side_by_side<T, N * N>::lanes>(solvable);
+    return solvable;
+}
+
+template <size_t N, size_t Columns, class T>
+CASTNET_WIDE_VECTORS bool solve_side_by_side(side_by_side<T, N * N>& left,
+                                             side_by_side<T, N * Columns>& right) {
+    return !any_lane(~solve_in_registers<N, Columns>(left.of, right.of));
 }
 
 // The lower triangles of the matrices, of which only those are read, become those of their Cholesky
@@ -128,7 +125,7 @@ CASTNET_WIDE_VECTORS bool factorize_side_by_side(side_by_side<T, N * N>& matrice
             }
         }
     }
-    return all_lanes<side_by_side<T, N * N>::lanes>(definite);
+    return !any_lane(~definite);
 }
 
 } // namespace castnet::detail::inline CASTNET_VECTORS

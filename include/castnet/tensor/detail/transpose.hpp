@@ -36,13 +36,16 @@ CASTNET_WIDE_VECTORS inline void transpose_fixed(T const* from, size_t from_step
     using number = std::conditional_t<sizeof(T) == sizeof(float), float, double>;
     using vector = typename cpu::vector_of<number, static_cast<int>(lanes)>::type;
     auto const turn_block = [&](size_t top, size_t left) __attribute__((always_inline)) {
-        vector lines[lanes] = {};
+        vector lines[lanes]; // (nvcc 13.0 crashes where one is assigned a constant)
         CASTNET_UNROLL
-        for (size_t j = 0; j < columns; ++j) {
-            T const* const line = from + (left + j) * from_step + top;
-            if (rows == lanes || j + 1 < columns || left + columns < Columns) {
+        for (size_t j = 0; j < lanes; ++j) {
+            T const* const line = from + (left + std::min(j, columns - 1)) * from_step + top;
+            if (j >= columns) {
+                std::memset(&lines[j], 0, sizeof(vector));
+            } else if (rows == lanes || j + 1 < columns || left + columns < Columns) {
                 lines[j] = *reinterpret_cast<vector const*>(line);
             } else { // nothing lies after it
+                std::memset(&lines[j], 0, sizeof(vector));
                 std::memcpy(&lines[j], line, rows * sizeof(T));
             }
         }
