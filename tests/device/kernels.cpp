@@ -713,6 +713,27 @@ TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and d
     check_convolution<T>(cn::make_window(213, 9, 11, 213, 5, 1, cn::same, 1, 213), 2);
 }
 
+TEST_CASE_TEMPLATE("depthwise convolution of windows and rows of every length", T, float, double) {
+    for (std::size_t taps : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15}) {
+        for (int width : {3, 4, 5, 6, 7, 8, 9, 11, 17}) {
+            for (int channels : {16, 21, 40}) {
+                std::size_t const least = taps > std::size_t(width) ? taps - std::size_t(width) : 0;
+                for (std::size_t padding : {least, taps / 2 + least, taps + 1}) {
+                    check_convolution<T>(cn::make_window(channels, 3, width, channels,
+                                                         cn::size2{2, taps}, 1,
+                                                         cn::padding2{cn::size2{1, padding}}, 1,
+                                                         std::size_t(channels)),
+                                         2);
+                }
+            }
+        }
+    }
+    for (std::size_t taps : {56, 57, 64}) {
+        check_convolution<T>(cn::make_window(17, 1, 70, 34, cn::size2{1, taps}, 1, cn::same, 1, 17),
+                             2);
+    }
+}
+
 TEST_CASE_TEMPLATE("depthwise convolution of few channels and many columns", T, float, double) {
     for (int channels : {2, 3, 5, 6}) {
         for (int multiple : {1, 2}) {

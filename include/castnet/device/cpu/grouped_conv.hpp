@@ -6,7 +6,9 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/cpu/tile.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/depthwise_row.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
+#include <castnet/device/cpu/grouped_pixels.hpp>
 #include <castnet/device/cpu/joined_columns.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
@@ -38,27 +40,6 @@ constexpr auto with_group(int group, F const& f) {
     return group == 4   ? f(std::integral_constant<int, std::min(4, width)>{})
            : group == 8 ? f(std::integral_constant<int, std::min(8, width)>{})
                         : f(std::integral_constant<int, 1>{});
-}
-
-// Factors for a vector of filters, of the elements at `from`: channel I of each filter's group.
-template <int Group, int I, class T>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline auto spread(T const* from) {
-    if constexpr (Group == simd<T>::width) {
-        return from[I];
-    } else {
-        vec<T> const x = *reinterpret_cast<vec<T> const*>(from);
-        return [&]<int... Chunk>(std::integer_sequence<int, Chunk...>)
-                   __attribute__((always_inline)) {
-                       return vec<T>{x[Chunk / Group * Group + I]...};
-                   }(std::make_integer_sequence<int, simd<T>::width>{});
-    }
-}
-// Calls f(std::integral_constant<int, I>) for all channels of a group.
-template <int Group, class F>
-[[gnu::always_inline]] inline void for_each_channel(F const& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-        (..., f(std::integral_constant<int, I>{}));
-    }(std::make_integer_sequence<int, Group>{});
 }
 
 // With several filters for each channel, the kernels work on a copy of the image that has a channel
@@ -96,124 +77,6 @@ T const* widened(window const& w, T const* x, T* scratch) {
         }
     });
     return scratch;
-}
-
-// Operands and results of some pixels that meet the same taps.
-template <class T>
-struct met_taps {
-    std::ptrdiff_t filters;
-    int rows, columns;                    // of taps
-    std::ptrdiff_t next_row, next_column; // in the source
-    std::ptrdiff_t weight_row, weight_column;
-    T const* weight;
-    tile_end<T> end;
-};
-
-// Pixels that are computed at once, and vectors of filters: of few pixels several, so that their
-// sums need not wait for each other.
-inline constexpr int pixels_at_once = 8;
-constexpr int vectors_at_once(int pixels) {
-    return pixels > 4 ? 1 : pixels > 2 ? 2 : 4;
-}
-
-// Pixels that begin `from_step` and `to_step` apart, `count` of their filters, in blocks of Vectors
-// vectors. The last block ends with them, so it repeats some.
-template <int Group, int Pixels, int Vectors, class T>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
-grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T* to,
-                std::ptrdiff_t to_step, std::ptrdiff_t first, std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t width = simd<T>::width, block = Vectors * width;
-    std::ptrdiff_t const filters = t.filters, last = first + count - block;
-    std::ptrdiff_t const next_row = t.next_row, next_column = t.next_column;
-    std::ptrdiff_t const weight_row = t.weight_row, weight_column = t.weight_column;
-    std::ptrdiff_t const rows = t.rows, columns = t.columns;
-    tile_end<T> end = t.end;
-    T const* weights = t.weight + first;
-    for (from += first, to += first;;) {
-        vec<T> sum[size_t(Pixels)][size_t(Vectors)] = {};
-        T const* row = from;
-        T const* weight_of_row = weights;
-        for (std::ptrdiff_t i = rows; i > 0; --i, row += next_row, weight_of_row += weight_row) {
-            T const* x = row;
-            T const* weight = weight_of_row;
-            for (std::ptrdiff_t j = columns; j > 0;
-                 --j, x += next_column, weight += weight_column) {
-                for_each_channel<Group>(
-                    [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-                        CASTNET_UNROLL
-                        for (int v = 0; v < Vectors; ++v) {
-                            vec<T> const right =
-                                *reinterpret_cast<vec<T> const*>(weight + I * filters + v * width);
-                            CASTNET_UNROLL
-                            for (int k = 0; k < Pixels; ++k) {
-                                sum[k][v] =
-                                    multiply_add(spread<Group, I>(x + k * from_step + v * width),
-                                                 right, sum[k][v]);
-                            }
-                        }
-                    });
-            }
-        }
-        finish_sums<Pixels, Vectors, T>(sum, end, first);
-        if (Vectors == 1 && count < width) {
-            T part[size_t(Pixels)][size_t(width)];
-            CASTNET_UNROLL
-            for (int k = 0; k < Pixels; ++k) {
-                *reinterpret_cast<vec<T>*>(part[k]) = sum[k][0];
-            }
-            for (int k = 0; k < Pixels; ++k) {
-                std::copy_n(part[k], count, to + k * to_step);
-            }
-            return;
-        }
-        CASTNET_UNROLL
-        for (int k = 0; k < Pixels; ++k) {
-            CASTNET_UNROLL
-            for (int v = 0; v < Vectors; ++v) {
-                *reinterpret_cast<vec<T>*>(to + k * to_step + v * width) = sum[k][v];
-            }
-        }
-        if (first == last) {
-            return;
-        }
-        std::ptrdiff_t const step = std::min(block, last - first);
-        first += step;
-        from += step;
-        weights += step;
-        to += step;
-    }
-}
-// The same, in as many vectors at once as the filters fill.
-template <int Group, int Pixels, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void
-grouped_pixels(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T* to,
-               std::ptrdiff_t to_step, std::ptrdiff_t first, std::ptrdiff_t count) {
-    constexpr int vectors = vectors_at_once(Pixels);
-    if (constexpr std::ptrdiff_t block = vectors * simd<T>::width; vectors > 1 && count >= block) {
-        grouped_filters<Group, Pixels, vectors>(t, from, from_step, to, to_step, first, count);
-    } else {
-        grouped_filters<Group, Pixels, 1>(t, from, from_step, to, to_step, first, count);
-    }
-}
-
-// An image as the kernels see it, a channel for each filter.
-template <class T>
-struct grouped_image {
-    T* data;
-    std::ptrdiff_t width, filters;
-
-    std::ptrdiff_t row() const { return width * filters; }
-    T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
-};
-
-// In how many blocks of filters some pixels of line after line are computed, so that the L1 cache
-// still holds the part of the image that the next line reads again.
-template <class T>
-constexpr std::ptrdiff_t filter_blocks(std::ptrdiff_t filters, int rows, int columns) {
-    constexpr std::ptrdiff_t most = l1_cache * 3 / 4;
-    std::ptrdiff_t const vectors = std::max(filters / simd<T>::width, std::ptrdiff_t{1});
-    std::ptrdiff_t const bytes = vectors * vector_bytes * rows * (columns + pixels_at_once);
-    return std::min(bytes / most + 1, vectors);
 }
 
 // The results at the crossings of two runs.
@@ -294,6 +157,9 @@ void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
                                      w.filters};
     grouped_weights<T> const joined =
         join_columns(w, weights, w.out_width, scratch + widened_scratch(w));
+    tap_axis const across = horizontal_axis(w);
+    tap_run const row = output_run(across, 0, w.out_width);
+    bool const in_rows = joined.filters == weights.filters && is_row(row);
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
         grouped_image<T const> const from{widened(w, x, scratch), w.width, w.filters};
@@ -301,10 +167,15 @@ void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
                                   w.filters};
         share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_output_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
-                for_each_output_run(
-                    horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
-                        joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
-                    });
+                if constexpr (Group == 1) {
+                    if (in_rows) {
+                        depthwise_rows(w, rows, row, weights, from, to);
+                        return;
+                    }
+                }
+                for_each_output_run(across, 0, w.out_width, [&](tap_run const& columns) {
+                    joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
+                });
             });
         });
     }

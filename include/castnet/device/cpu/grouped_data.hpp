@@ -3,6 +3,7 @@
 
 #include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/depthwise_row.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/joined_columns.hpp>
 #include <castnet/device/cpu/kernel.hpp>
@@ -33,6 +34,9 @@ void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const
         c.at(t.arrays[Group > 1 ? s.prepared : s.first_array + 1]), {}, w.filters};
     grouped_weights<T> const joined =
         join_columns(w, weights, w.width, scratch + widened_scratch(w));
+    tap_axis const across = horizontal_axis(w);
+    tap_run const row = image_run(across, 0, w.width);
+    bool const in_rows = joined.filters == weights.filters && is_row(row);
     int const filters = w.filters / w.channels;
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
@@ -41,7 +45,13 @@ void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const
         grouped_image<T> const to{filters > 1 ? scratch : dx, w.width, w.filters};
         share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
-                for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
+                if constexpr (Group == 1) {
+                    if (in_rows) {
+                        depthwise_rows(w, rows, row, weights, from, to);
+                        return;
+                    }
+                }
+                for_each_image_run(across, 0, w.width, [&](tap_run const& columns) {
                     joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
                 });
             });

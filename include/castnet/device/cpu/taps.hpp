@@ -84,31 +84,41 @@ void for_each_run_within(int places, tap_run const& all, F const& f) {
     }
 }
 
-// Calls f(run) for the outputs `first` to last - 1 of a convolution; their source is its image.
+// The outputs `first` to last - 1 of a convolution, whose source is its image.
+constexpr tap_run output_run(tap_axis const& a, int first, int last) {
+    return {first,    last - first, 1, 0, a.taps, 1, first * a.stride - a.before,
+            a.stride, a.dilation};
+}
+// Calls f(run) for parts of them whose taps lie in the image.
 template <class F>
 void for_each_output_run(tap_axis const& a, int first, int last, F const& f) {
-    for_each_run_within(
-        a.in,
-        {first, last - first, 1, 0, a.taps, 1, first * a.stride - a.before, a.stride, a.dilation},
-        f);
+    for_each_run_within(a.in, output_run(a, first, last), f);
 }
 
-// The same for the pixels of the image, whose source are the outputs that meet them: those that lie
-// a stride apart meet the same taps, the last one first, so that the source is read forwards.
+// The pixels of the image from `first` on that lie a stride apart, before `last`, whose source are
+// the outputs that meet them: all meet the same taps, the last one first, so that the source is
+// read forwards.
+constexpr tap_run image_run(tap_axis const& a, int first, int last) {
+    int const tap_step = a.stride / std::gcd(a.stride, a.dilation);
+    int tap = a.taps - 1;
+    while (tap >= 0 && (first + a.before - tap * a.dilation) % a.stride != 0) {
+        --tap;
+    }
+    return {first,
+            (last - first + a.stride - 1) / a.stride,
+            a.stride,
+            tap,
+            (tap + tap_step) / tap_step,
+            -tap_step,
+            (first + a.before - tap * a.dilation) / a.stride,
+            1,
+            tap_step * a.dilation / a.stride};
+}
+// Calls f(run) for parts of the pixels `first` to last - 1 whose taps lie in the outputs.
 template <class F>
 void for_each_image_run(tap_axis const& a, int first, int last, F const& f) {
-    int const tap_step = a.stride / std::gcd(a.stride, a.dilation);
     for (int x = first; x < last && x < first + a.stride; ++x) {
-        int tap = a.taps - 1;
-        while (tap >= 0 && (x + a.before - tap * a.dilation) % a.stride != 0) {
-            --tap;
-        }
-        for_each_run_within(a.out,
-                            {x, (last - x + a.stride - 1) / a.stride, a.stride, tap,
-                             (tap + tap_step) / tap_step, -tap_step,
-                             (x + a.before - tap * a.dilation) / a.stride, 1,
-                             tap_step * a.dilation / a.stride},
-                            f);
+        for_each_run_within(a.out, image_run(a, x, last), f);
     }
 }
 
