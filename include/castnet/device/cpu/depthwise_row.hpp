@@ -101,8 +101,14 @@ row_filters(row_taps<T> const& t, T const* from, std::uint64_t inside, T* to, st
             }
         }
         finish_sums<Pixels, Vectors, T>(sum, t.end, first);
-        store_sums<Pixels, Vectors, T>(sum, to + first, filters, count);
-        if (first >= last) {
+        if constexpr (Vectors == 1) {
+            if (count < block) {
+                store_part<Pixels, T>(sum, to + first, filters, count);
+                return;
+            }
+        }
+        store_whole<Pixels, Vectors, T>(sum, to + first, filters);
+        if (first == last) {
             return;
         }
         first = std::min(first + block, last);
@@ -121,10 +127,12 @@ template <int Pixels, class T>
 }
 
 // Whether these results along a row, and the taps that they meet, lie side by side, and are
-// computed so: three taps read few pixels again, and only in short rows do the ends count.
+// computed so. Three taps read few pixels again: there only the ends of short rows are worth it,
+// for vectors of 64 bytes.
 constexpr bool is_row(tap_run const& all) {
+    bool const ends_count = all.results <= pixels_at_once && vector_bytes >= 64;
     return all.by_result == 1 && all.by_tap == 1 && all.result_step == 1 &&
-           all.results >= least_in_row && all.taps > (all.results > pixels_at_once ? 3 : 1) &&
+           all.results >= least_in_row && all.taps > (ends_count ? 1 : 3) &&
            all.taps + pixels_at_once <= 64; // bits
 }
 

@@ -51,28 +51,28 @@ constexpr int vectors_at_once(int pixels) {
     return pixels > 4 ? 1 : pixels > 2 ? 2 : 4;
 }
 
-// Sums of pixels that begin `to_step` apart, or of one vector the first `count` numbers.
+// The first `count` numbers of a vector of each of some pixels, which begin `to_step` apart.
+template <int Pixels, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+store_part(vec<T> (&sum)[size_t(Pixels)][1], T* to, std::ptrdiff_t to_step, std::ptrdiff_t count) {
+    T part[size_t(Pixels)][size_t(simd<T>::width)];
+    CASTNET_UNROLL
+    for (int k = 0; k < Pixels; ++k) {
+        *reinterpret_cast<vec<T>*>(part[k]) = sum[k][0];
+    }
+    for (int k = 0; k < Pixels; ++k) {
+        std::copy_n(part[k], count, to + k * to_step);
+    }
+}
+// Whole vectors.
 template <int Pixels, int Vectors, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
-store_sums(vec<T> (&sum)[size_t(Pixels)][size_t(Vectors)], T* to, std::ptrdiff_t to_step,
-           std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t width = simd<T>::width;
-    if (Vectors == 1 && count < width) {
-        T part[size_t(Pixels)][size_t(width)];
-        CASTNET_UNROLL
-        for (int k = 0; k < Pixels; ++k) {
-            *reinterpret_cast<vec<T>*>(part[k]) = sum[k][0];
-        }
-        for (int k = 0; k < Pixels; ++k) {
-            std::copy_n(part[k], count, to + k * to_step);
-        }
-        return;
-    }
+store_whole(vec<T> (&sum)[size_t(Pixels)][size_t(Vectors)], T* to, std::ptrdiff_t to_step) {
     CASTNET_UNROLL
     for (int k = 0; k < Pixels; ++k) {
         CASTNET_UNROLL
         for (int v = 0; v < Vectors; ++v) {
-            *reinterpret_cast<vec<T>*>(to + k * to_step + v * width) = sum[k][v];
+            *reinterpret_cast<vec<T>*>(to + k * to_step + v * simd<T>::width) = sum[k][v];
         }
     }
 }
@@ -116,8 +116,14 @@ grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T
             }
         }
         finish_sums<Pixels, Vectors, T>(sum, end, first);
-        store_sums<Pixels, Vectors, T>(sum, to, to_step, count);
-        if (first >= last) {
+        if constexpr (Vectors == 1) {
+            if (count < width) {
+                store_part<Pixels, T>(sum, to, to_step, count);
+                return;
+            }
+        }
+        store_whole<Pixels, Vectors, T>(sum, to, to_step);
+        if (first == last) {
             return;
         }
         std::ptrdiff_t const step = std::min(block, last - first);
