@@ -50,6 +50,39 @@ TEST_CASE("long rows are reversed and moved as short ones are") {
 
 namespace {
 
+// Every shift of the rows, which are Extent positions of Inner elements.
+template <size_t Rows, size_t Extent, size_t Inner>
+void check_roll() {
+    auto const x = tensor<int, shape<Rows, Extent, Inner>>::arange();
+    for (size_t shift = 0; shift != Extent; ++shift) {
+        auto const rolled = roll<1>(x, std::ptrdiff_t(shift));
+        bool right = true;
+        for (size_t i = 0; i != Rows; ++i) {
+            for (size_t j = 0; j != Extent; ++j) {
+                for (size_t k = 0; k != Inner; ++k) {
+                    right = right && rolled(i, (j + shift) % Extent, k) == x(i, j, k);
+                }
+            }
+        }
+        INFO(Rows << " x " << Extent << " x " << Inner << ", moved by " << shift);
+        CHECK(right);
+    }
+}
+
+} // namespace
+
+TEST_CASE("rows of any length are moved in a circle") {
+    check_roll<5, 1, 1>();
+    check_roll<100, 3, 1>();
+    check_roll<1, 4, 1>();
+    check_roll<9, 5, 3>();
+    check_roll<3, 16, 2>();
+    check_roll<7, 33, 1>();
+    check_roll<2, 20, 5>();
+}
+
+namespace {
+
 // flip of a tensor, of an expression and of a temporary one, beside element by element.
 template <class T, class S, size_t... Axes>
 void check_flip() {

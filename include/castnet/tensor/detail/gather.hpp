@@ -101,6 +101,37 @@ T* copy_places(T const* from, turned_by<Extent> place, T* to) {
     return copy_in_blocks(from, middle, to);
 }
 
+// The same for each of some rows, which are `size` elements of x.
+template <size_t From, size_t Extent, size_t Inner, class T, class Place>
+void copy_places_of_rows(T const* from, size_t size, Place const& place, T* to) {
+    for (T const* const end = from + size; from != end; from += From * Inner) {
+        to = copy_places<Extent, Inner>(from, place, to);
+    }
+}
+// Short rows are turned together, as if they were one: then the fewer elements that should have
+// come in at the other end of their own row are copied once more.
+template <size_t From, size_t Extent, size_t Inner, class T>
+void copy_places_of_rows(T const* from, size_t size, turned_by<Extent> place, T* to) {
+    constexpr size_t row = Extent * Inner;
+    if constexpr (row > 2 * run_width<T>) {
+        for (size_t i = 0; i != size; i += row) {
+            copy_places<Extent, Inner>(from + i, place, to + i);
+        }
+    } else {
+        size_t const before = place.first * Inner, after = row - before;
+        bool const ahead = before < after;
+        size_t const shift = std::min(before, after);
+        T const* const source = ahead ? from : from + before;
+        T* const target = ahead ? to + after : to;
+        std::copy_n(ahead ? from + before : from, size - shift, ahead ? to : to + after);
+        for (size_t i = 0; i != size; i += row) {
+            for (size_t j = 0; j != shift; ++j) {
+                target[i + j] = source[i + j];
+            }
+        }
+    }
+}
+
 // Elements of x at the places of Extent positions of an axis.
 template <size_t Axis, size_t Extent, class X, class Place>
 auto gathered(X const& x, Place const& place) {
@@ -113,11 +144,8 @@ auto gathered(X const& x, Place const& place) {
         tensor<T, decltype(lengthened<Axis, Extent, S>(std::make_index_sequence<S::rank>{})),
                Device>::empty();
     if constexpr (is_host<Device>) {
-        T const* from = values.data();
-        T* to = result.data();
-        for (; to != result.end(); from += extent * inner) {
-            to = copy_places<Extent, inner>(from, place, to);
-        }
+        copy_places_of_rows<extent, Extent, inner>(values.data(), values.size(), place,
+                                                   result.data());
     } else {
         Device::template gather<extent, Extent, inner>(values.data(), result.data(), result.size(),
                                                        place);
