@@ -88,16 +88,16 @@ row_filters(row_taps<T> const& t, T const* from, std::uint64_t inside, T* to, st
                                      x += Taps * filters;
                                      weight += Taps * t.weight_column;
                                      here >>= Taps;
-                                     left -= Taps;
+                                     return Taps;
                                  };
             while (left > 4 && left != 6) {
-                add(std::integral_constant<int, 5>{});
+                left -= add(std::integral_constant<int, 5>{});
             }
             while (left % 3 == 0 && left > 0) {
-                add(std::integral_constant<int, 3>{});
+                left -= add(std::integral_constant<int, 3>{});
             }
             while (left > 0) {
-                add(std::integral_constant<int, 2>{});
+                left -= add(std::integral_constant<int, 2>{});
             }
         }
         finish_sums<Pixels, Vectors, T>(sum, t.end, first);
