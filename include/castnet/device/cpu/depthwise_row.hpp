@@ -17,11 +17,12 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// The taps of a row's results: all columns of the window, and the rows that lie in the image.
+// The taps of a row's results: all columns of the window, taken five, three or two at once, and the
+// rows that lie in the image.
 template <class T>
 struct row_taps {
     std::ptrdiff_t filters;
-    int rows, columns;
+    int rows, fives, threes, twos;
     std::ptrdiff_t next_row; // in the source
     std::ptrdiff_t weight_row, weight_column;
     T const* weight;
@@ -81,23 +82,21 @@ row_filters(row_taps<T> const& t, T const* from, std::uint64_t inside, T* to, st
             T const* x = row;
             T const* weight = weight_of_row;
             std::uint64_t here = inside;
-            int left = t.columns;
             auto const add = [&]<int Taps>(std::integral_constant<int, Taps>)
                                  __attribute__((always_inline)) {
                                      add_row_taps<Taps>(sum, t, x, here, weight);
                                      x += Taps * filters;
                                      weight += Taps * t.weight_column;
                                      here >>= Taps;
-                                     return Taps;
                                  };
-            while (left > 4 && left != 6) {
-                left -= add(std::integral_constant<int, 5>{});
+            for (int n = 0; n < t.fives; ++n) {
+                add(std::integral_constant<int, 5>{});
             }
-            while (left % 3 == 0 && left > 0) {
-                left -= add(std::integral_constant<int, 3>{});
+            for (int n = 0; n < t.threes; ++n) {
+                add(std::integral_constant<int, 3>{});
             }
-            while (left > 0) {
-                left -= add(std::integral_constant<int, 2>{});
+            for (int n = 0; n < t.twos; ++n) {
+                add(std::integral_constant<int, 2>{});
             }
         }
         finish_sums<Pixels, Vectors, T>(sum, t.end, first);
@@ -143,9 +142,13 @@ void depthwise_rows(window const& w, tap_run const& rows, tap_run const& columns
                     grouped_weights<T> const& weights, grouped_image<T const> const& from,
                     grouped_image<T> const& to) {
     std::ptrdiff_t const tap = weights.filters;
+    int const more = columns.taps % 5 == 1 ? 6 : columns.taps % 5; // than fives
+    int const threes = more % 3 == 0 ? more / 3 : 0;
     row_taps<T> const t{weights.filters,
                         rows.taps,
-                        columns.taps,
+                        (columns.taps - more) / 5,
+                        threes,
+                        (more - 3 * threes) / 2,
                         rows.by_tap * from.row(),
                         std::ptrdiff_t{rows.tap_step} * w.kernel_w * tap,
                         columns.tap_step * tap,
