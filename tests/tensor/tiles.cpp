@@ -1,6 +1,7 @@
 // Expressions whose operands do not lie in memory like the result: transposed, repeated, with gaps.
 #include <castnet/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <doctest/doctest.h>
 
@@ -72,7 +73,56 @@ void check_matrices() {
     CHECK(array_equal(own, flat - a));
 }
 
+// A batch of small matrices, element by element.
+template <class T, size_t Outer, size_t Batch, size_t M, size_t N>
+void check_batches() {
+    INFO(Outer << " x " << Batch << " x " << M << " x " << N);
+    auto const a = numbers<T, Outer, Batch, M, N>();
+    auto const turned = numbers<T, Outer, Batch, N, M>();
+    auto const vectors = numbers<T, Outer, Batch, 1, N>();
+    auto const columns = numbers<T, Batch, M, 1>();
+    auto const factors = numbers<T, Outer, 1, 1, 1>();
+    auto const one = numbers<T, M, N>();
+    auto const wide = numbers<T, Outer, Batch, M + 1, N + 2>();
+    auto const cut = slice<3, 1, N + 1>(slice<2, 1, M + 1>(wide));
+
+    tensor<T, shape<Outer, Batch, M, N>> const mixed =
+        a * vectors + columns - transpose<0, 1, 3, 2>(turned) * 2 + factors;
+    tensor<T, shape<Outer, Batch, M, N>> const others = one + cut * columns;
+    auto const sums = sum<3>(a * vectors - one);
+    auto const largest = max<3>(cut + vectors);
+    bool same = true;
+    for (size_t i = 0; i < Outer; ++i) {
+        for (size_t j = 0; j < Batch; ++j) {
+            for (size_t k = 0; k < M; ++k) {
+                T total = 0, most = 0;
+                for (size_t l = 0; l < N; ++l) {
+                    T const product = a(i, j, k, l) * vectors(i, j, 0, l);
+                    same = same && mixed(i, j, k, l) == product + columns(j, k, 0) -
+                                                            turned(i, j, l, k) * 2 +
+                                                            factors(i, 0, 0, 0);
+                    same = same && others(i, j, k, l) ==
+                                       one(k, l) + wide(i, j, k + 1, l + 1) * columns(j, k, 0);
+                    total += product - one(k, l);
+                    most = std::max(most, wide(i, j, k + 1, l + 1) + vectors(i, j, 0, l));
+                }
+                same = same && sums(i, j, k) == total && largest(i, j, k) == most;
+            }
+        }
+    }
+    CHECK(same);
+}
+
 } // namespace
+
+TEST_CASE("batches of small matrices are computed as many at a time as fit") {
+    check_batches<double, 1, 100, 3, 3>();
+    check_batches<float, 2, 57, 3, 3>();
+    check_batches<int, 3, 10, 4, 5>();
+    check_batches<double, 2, 3, 2, 7>();
+    check_batches<double, 5, 130, 2, 2>();
+    check_batches<float, 2, 9, 8, 8>();
+}
 
 TEST_CASE("operands that are transposed, repeated or cut out give the right elements") {
     check_matrices<float, 16, 16>();

@@ -45,12 +45,11 @@ CASTNET_ALWAYS_INLINE void write_transposed(tensor_view<T, S, Strides> to, X con
 }
 
 // Writes x tile by tile.
-template <bool Flat, size_t Height, size_t Width, class T, class S, class Strides, class X>
+template <size_t Height, size_t Width, class T, class S, class Strides, class X>
 CASTNET_ALWAYS_INLINE void write_in_tiles(tensor_view<T, S, Strides> to, X const& x) {
-    for_each_tile<S, Flat, Height, Width>(x, [&](auto const& tile, auto... first) {
+    for_each_tile<S, false, Height, Width>(x, [&](auto const& tile, auto... first) {
         using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
-        using steps =
-            std::conditional_t<Flat, row_major<shape_type>, strides<Strides::step[S::rank - 2], 1>>;
+        using steps = strides<Strides::step[S::rank - 2], 1>;
         write(tensor_view<T, shape_type, steps>{&to.element(first...)}, tile);
     });
 }
@@ -92,10 +91,12 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
     } else if constexpr (target::is_flat &&
                          (has_short_rows<S, T> ||
                           (has_uneven_rows<S, T> && is_along_rows<X>() && !is_cheap_operand<X>))) {
-        constexpr size_t width = S::extent[S::rank - 1];
-        write_in_tiles<true, short_rows_in_tile<S>, width>(to, x);
+        for_each_tile_of_rows<S>(x, [&](auto const& tile, auto... first) {
+            using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
+            write(tensor_view<T, shape_type>{&to.element(first...)}, tile);
+        });
     } else if constexpr (S::rank > 1 && !is_along_rows<X>()) {
-        write_in_tiles<false, std::min(S::extent[S::rank - 2], most_rows),
+        write_in_tiles<std::min(S::extent[S::rank - 2], most_rows),
                        std::min(S::extent[S::rank - 1], most_columns)>(to, x);
     } else {
         for_each_row<S>([&](auto... row) {

@@ -73,11 +73,12 @@ CASTNET_ALWAYS_INLINE void reduce_short_rows(X const& x, Result* out) {
     using T = typename X::value_type;
     using S = typename X::shape_type;
     constexpr size_t width = S::extent[S::rank - 1];
-    for_each_tile<S, true, short_rows_in_tile<S>, width>(x, [&](auto const& tile, auto...) {
+    for_each_tile_of_rows<S>(x, [&](auto const& tile, auto...) {
         using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
+        using matrix = shape<shape_type::count / width, width>;
         alignas(64) T rows[shape_type::count];
         write(tensor_view<T, shape_type>{rows}, tile);
-        auto const results = reduce_in_loops<Reduction>(tensor_view<T const, shape_type>{rows},
+        auto const results = reduce_in_loops<Reduction>(tensor_view<T const, matrix>{rows},
                                                         std::index_sequence<1>{});
         out = std::copy_n(results.data(), results.size(), out);
     });

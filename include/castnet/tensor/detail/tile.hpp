@@ -143,6 +143,46 @@ private:
     alignas(64) T copies_[room];
 };
 
+// The same of some small matrices of a batch, as one row.
+template <size_t Depth, size_t Rows, size_t Columns, class X>
+    requires requires { typename X::strides_type; }
+class on_tile<shape<Depth, Rows, Columns>, true, X> {
+    using T = typename X::value_type;
+    static constexpr size_t deep = step_from_last<X, 2>(), down = step_from_last<X, 1>(),
+                            along = step_from_last<X, 0>();
+    static constexpr bool is_one = deep == 0 && down == 0 && along == 0;
+    static constexpr bool stays =
+        is_one || (deep == Rows * Columns && down == Columns && along == 1);
+
+public:
+    template <size_t Rank>
+    CASTNET_ALWAYS_INLINE on_tile(X const& x, std::array<size_t, Rank> const& at)
+        : first_{address_in(x, at)} {
+        if constexpr (!stays) {
+            for (size_t i = 0; i < Depth; ++i) {
+                for (size_t row = 0; row < Rows; ++row) {
+                    for (size_t k = 0; k < Columns; ++k) {
+                        copies_[(i * Rows + row) * Columns + k] =
+                            first_[i * deep + row * down + k * along];
+                    }
+                }
+            }
+        }
+    }
+
+    auto get() const {
+        if constexpr (is_one) {
+            return tensor_view<T const, shape<>>{first_};
+        } else {
+            return tensor_view<T const, shape<Depth, Rows, Columns>>{stays ? first_ : copies_};
+        }
+    }
+
+private:
+    T const* first_;
+    alignas(64) T copies_[stays ? 1 : Depth * Rows * Columns];
+};
+
 // The operands of a function, each made in its place.
 template <class Tile, bool Flat, class... X>
 class operands_on_tile {
@@ -192,8 +232,28 @@ private:
     operands_on_tile<Tile, Flat, X...> operands_;
 };
 
-// Calls body(x on a tile, index of its first element…) for all tiles of Height x Width or less of a
-// result of shape S.
+// Calls body(x on a tile, index of its first element…) for all matrices of a result of shape S, of
+// which a tile has some.
+template <class S, size_t Depth, class X, class Body>
+CASTNET_ALWAYS_INLINE void for_each_tile_of_matrices(X const& x, Body const& body) {
+    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1],
+                     matrices = S::extent[S::rank - 3], rest = matrices % Depth;
+    for_each_index<decltype(without_last(without_last(without_last(S{}))))>([&](auto... at) {
+        auto const take = [&]<size_t Matrices>(shape<Matrices>, size_t first) {
+            on_tile<shape<Matrices, rows, columns>, true, X> const tile(
+                x, std::array<size_t, S::rank>{at..., first, 0, 0});
+            body(tile.get(), at..., first, size_t{0}, size_t{0});
+        };
+        for (size_t first = 0; first != matrices - rest; first += Depth) {
+            take(shape<Depth>{}, first);
+        }
+        if constexpr (rest > 0) {
+            take(shape<rest>{}, matrices - rest);
+        }
+    });
+}
+
+// The same for all tiles of Height x Width or less.
 template <class S, bool Flat, size_t Height, size_t Width, class X, class Body>
 CASTNET_ALWAYS_INLINE void for_each_tile(X const& x, Body const& body) {
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
@@ -238,9 +298,19 @@ inline constexpr bool has_uneven_rows = [] {
     }
     return false;
 }();
-template <class S>
-inline constexpr size_t short_rows_in_tile =
-    std::min(S::extent[S::rank - 2], 512 / S::extent[S::rank - 1]);
+
+// Calls body(x on a tile, index of its first element…) for all tiles of a result of shape S with
+// such rows: tiles of many rows, where matrices are small those of several.
+template <class S, class X, class Body>
+CASTNET_ALWAYS_INLINE void for_each_tile_of_rows(X const& x, Body const& body) {
+    constexpr size_t most = 512, rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    if constexpr (S::rank > 2 && rows * columns <= 64) {
+        constexpr size_t depth = std::min(S::extent[S::rank - 3], most / (rows * columns));
+        for_each_tile_of_matrices<S, depth>(x, body);
+    } else {
+        for_each_tile<S, true, std::min(rows, most / columns), columns>(x, body);
+    }
+}
 
 } // namespace detail
 
