@@ -89,6 +89,7 @@ void check_batches() {
     tensor<T, shape<Outer, Batch, M, N>> const mixed =
         a * vectors + columns - transpose<0, 1, 3, 2>(turned) * 2 + factors;
     tensor<T, shape<Outer, Batch, M, N>> const others = one + cut * columns;
+    tensor<T, shape<Outer, Batch, M, N>> const straight = transpose<0, 1, 3, 2>(turned);
     auto const sums = sum<3>(a * vectors - one);
     auto const largest = max<3>(cut + vectors);
     bool same = true;
@@ -103,6 +104,7 @@ void check_batches() {
                                                             factors(i, 0, 0, 0);
                     same = same && others(i, j, k, l) ==
                                        one(k, l) + wide(i, j, k + 1, l + 1) * columns(j, k, 0);
+                    same = same && straight(i, j, k, l) == turned(i, j, l, k);
                     total += product - one(k, l);
                     most = std::max(most, wide(i, j, k + 1, l + 1) + vectors(i, j, 0, l));
                 }

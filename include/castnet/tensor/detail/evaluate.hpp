@@ -13,6 +13,7 @@
 #include <castnet/tensor/view.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -37,10 +38,21 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x);
 template <class T, class S, class Strides, class X>
 CASTNET_ALWAYS_INLINE void write_transposed(tensor_view<T, S, Strides> to, X const& x) {
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    constexpr size_t row = Strides::step[S::rank - 2], column = step_from_last<X, 0>();
+    constexpr bool in_blocks =
+        rows * columns > 64 || (std::has_single_bit(rows) && std::has_single_bit(columns));
     for_each_index<decltype(without_last(without_last(S{})))>([&](auto... at) {
-        transpose_fixed<rows, columns>(
-            address_in(x, std::array<size_t, S::rank>{at..., 0, 0}), step_from_last<X, 0>(),
-            &to.element(at..., size_t{0}, size_t{0}), Strides::step[S::rank - 2]);
+        auto const* const from = address_in(x, std::array<size_t, S::rank>{at..., 0, 0});
+        T* const out = &to.element(at..., size_t{0}, size_t{0});
+        if constexpr (in_blocks) {
+            transpose_fixed<rows, columns>(from, column, out, row);
+        } else {
+            for (size_t i = 0; i < rows; ++i) {
+                for (size_t k = 0; k < columns; ++k) {
+                    out[i * row + k] = from[i + k * column];
+                }
+            }
+        }
     });
 }
 
