@@ -39,7 +39,7 @@ template <int Taps, size_t Pixels, size_t Vectors, class T>
 add_row_taps(vec<T> (&sum)[Pixels][Vectors], row_taps<T> const& t, T const* x, std::uint64_t inside,
              T const* weight) {
     constexpr int pixels = int(Pixels), vectors = int(Vectors), width = simd<T>::width;
-    vec<T> right[Taps][Vectors];
+    vec<T> right[size_t(Taps)][Vectors];
     CASTNET_UNROLL
     for (int j = 0; j < Taps; ++j) {
         CASTNET_UNROLL

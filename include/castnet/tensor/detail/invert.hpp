@@ -2,6 +2,7 @@
 // them side by side; else by elimination.
 #pragma once
 
+#include <castnet/tensor/detail/buffer.hpp>
 #include <castnet/tensor/detail/cofactors.hpp>
 #include <castnet/tensor/detail/factorize.hpp>
 #include <castnet/tensor/detail/run.hpp>
