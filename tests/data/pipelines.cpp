@@ -63,7 +63,7 @@ std::vector<float> epoch_of(Data const& all, std::uint64_t number, size_t thread
         size_t const end = std::min(order.size(), (step + 1) * rows);
         std::mutex failing;
         std::exception_ptr failure;
-        std::vector<std::jthread> readers;
+        std::vector<std::thread> readers;
         for (size_t t = 0; t < threads; ++t) {
             readers.emplace_back([&, t] {
                 try {
@@ -78,7 +78,9 @@ std::vector<float> epoch_of(Data const& all, std::uint64_t number, size_t thread
                 }
             });
         }
-        readers.clear();
+        for (std::thread& reader : readers) {
+            reader.join();
+        }
         if (failure) {
             std::rethrow_exception(failure);
         }

@@ -1,14 +1,13 @@
 // Parallel loops on threads of their own, for work that is done once.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/own_threads.hpp>
 #include <castnet/data/sample_error.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,11 +23,11 @@ void for_each_in_threads(std::size_t count, F const& f) {
             f(k);
         }
     };
-    std::vector<std::jthread> others;
+    castnet::detail::own_threads others;
     for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
         try {
-            others.emplace_back(work);
-        } catch (std::system_error const&) {
+            others.start(work);
+        } catch (error const&) {
             break; // the system starts no more
         }
     }
