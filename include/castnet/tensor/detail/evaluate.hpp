@@ -39,6 +39,7 @@ template <class T, class S, class Strides, class X>
 CASTNET_ALWAYS_INLINE void write_transposed(tensor_view<T, S, Strides> to, X const& x) {
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
     constexpr size_t row = Strides::step[S::rank - 2], column = step_from_last<X, 0>();
+    // (small matrices of other extents fill no vectors)
     constexpr bool in_blocks =
         rows * columns > 64 || (std::has_single_bit(rows) && std::has_single_bit(columns));
     for_each_index<decltype(without_last(without_last(S{})))>([&](auto... at) {

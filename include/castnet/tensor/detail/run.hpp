@@ -42,6 +42,7 @@ inline constexpr size_t run_block = 16;
 template <class Mask>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool any_lane(Mask const& mask) {
     constexpr size_t count = sizeof(Mask) / sizeof(std::int64_t);
+    static_assert(count >= 2, "masks fill a vector");
     using words = typename lanes<std::int64_t, count>::type;
     auto const any = __builtin_bit_cast(words, mask);
     if constexpr (count > 2) {
