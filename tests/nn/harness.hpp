@@ -8,6 +8,8 @@
 
 #include "../golden.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 // Another device is tested by the same files where this names a header that defines check::device.
@@ -225,8 +227,9 @@ inline values random_values(std::size_t count, std::uint32_t stream) {
 }
 
 // Random inputs, parameters and gradient with respect to the output; then the gradients that the
-// network computes against central finite differences. Where the first input holds ids, they are
-// given.
+// network computes against central finite differences. Numbers of an array move by random steps:
+// each by itself if there are few, several at once if there are many. Where the first input holds
+// ids, they are given.
 inline void against_finite_differences(layer_run r, double tolerance = 1e-7,
                                        values const& ids = {}) {
     std::uint32_t stream = 0;
@@ -255,20 +258,31 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7,
         }
         return sum;
     };
-    auto const numeric = [&](values const& x, auto const& set) {
+    auto const compare = [&](std::string const& by, values const& gradient, values const& x,
+                             auto const& set) {
         constexpr double h = 1e-5;
-        values g;
+        std::size_t const groups = std::min(x.size(), std::size_t{64});
+        values const direction = random_values(x.size(), ++stream);
+        auto const step = [&](std::size_t i) {
+            return std::copysign(0.5, direction[i]) + direction[i] / 4;
+        };
+        values analytic(groups), numeric;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            values moved = x;
-            moved[i] = x[i] + h;
-            set(moved);
-            double const above = loss();
-            moved[i] = x[i] - h;
-            set(moved);
-            g.push_back((above - loss()) / (2 * h));
+            analytic[i % groups] += step(i) * gradient[i];
+        }
+        for (std::size_t group = 0; group < groups; ++group) {
+            auto const moved = [&](double distance) {
+                values y = x;
+                for (std::size_t i = group; i < x.size(); i += groups) {
+                    y[i] += distance * step(i);
+                }
+                set(y);
+                return loss();
+            };
+            numeric.push_back((moved(h) - moved(-h)) / (2 * h));
         }
         set(x);
-        return g;
+        close(by, analytic, numeric, tolerance);
     };
     std::vector<values> inputs, grad_inputs;
     for (std::size_t i = 0; i < r.inputs(); ++i) {
@@ -280,15 +294,14 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7,
         gradients.push_back(p.trainable ? r.gradient(p.name.text()) : values{});
     }
     for (std::size_t i = ids.empty() ? 0 : 1; i < r.inputs(); ++i) {
-        close("by input", grad_inputs[i],
-              numeric(inputs[i], [&](values const& x) { r.set_input(x, i); }), tolerance);
+        compare("by input", grad_inputs[i], inputs[i], [&](values const& x) { r.set_input(x, i); });
     }
     for (std::size_t k = 0; k < r.parameters().size(); ++k) {
         auto const& p = r.parameters()[k];
         std::string const name = p.name.text();
         if (p.trainable) {
-            close("by " + name, gradients[k],
-                  numeric(r.parameter(name), [&](values const& w) { r.set(name, w); }), tolerance);
+            compare("by " + name, gradients[k], r.parameter(name),
+                    [&](values const& w) { r.set(name, w); });
         }
     }
 }

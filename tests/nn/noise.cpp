@@ -142,12 +142,13 @@ TEST_CASE("alpha dropout gives selu's least value and keeps mean and variance, a
     r.run();
     double const kept = 2.945751, dropped = -1.23616, a = 0.878904; // torch's, for p = 0.2
     std::size_t count = 0;
+    check::values const output = r.output(), gradient = r.grad_input();
     for (std::size_t i = 0; i < x.size(); ++i) {
-        double const y = r.output()[i];
+        double const y = output[i];
         bool const here = y > 0;
         count += here ? 1 : 0;
         CHECK(y == doctest::Approx(here ? kept : dropped).epsilon(1e-5));
-        CHECK(r.grad_input()[i] == doctest::Approx(here ? a : 0).epsilon(1e-5));
+        CHECK(gradient[i] == doctest::Approx(here ? a : 0).epsilon(1e-5));
     }
     auto const all = double(x.size());
     CHECK(std::abs(double(count) - 0.8 * all) < 4 * std::sqrt(all * 0.8 * 0.2));
