@@ -85,6 +85,26 @@ TEST_CASE("a stratified part has its share of every class") {
     CHECK(numbers_in(stratified_split(data, 0.8, 5).first) != order);
 }
 
+TEST_CASE("classes of few samples do not change how large stratified parts are") {
+    std::vector<int> labels(400);
+    for (size_t i = 0; i < labels.size(); ++i) {
+        labels[i] = int(i % 100); // four of each
+    }
+    dataset<label<100>, shape<1>> const data{std::vector<float>(400), std::move(labels)};
+    for (auto [fraction, size] : {std::pair{0.9, 360U}, {0.1, 40U}, {0.6, 240U}}) {
+        auto const [first, second] = stratified_split(data, fraction);
+        CHECK(first.size() == size);
+        CHECK(second.size() == 400 - size);
+        std::vector<int> counts(100);
+        for (int const each : labels_of(first)) {
+            ++counts[size_t(each)];
+        }
+        auto const [least, most] = std::minmax_element(counts.begin(), counts.end());
+        CHECK(*least == int(4 * fraction));
+        CHECK(*most == int(4 * fraction) + 1);
+    }
+}
+
 TEST_CASE("labels of samples are read, and weights with which all classes count the same") {
     numbers const data{std::vector<float>(6), std::vector<int>{0, 2, 0, 0, 2, 0}};
     CHECK(labels_of(data) == std::vector<int>{0, 2, 0, 0, 2, 0});

@@ -54,7 +54,7 @@ struct bins {
 bins bins_of(std::vector<double> const& values) {
     temporary_directory const folder;
     io::event_file file{folder.path};
-    file.add_histogram("values", 1, std::span{values});
+    file.add_histogram("values", 1, values);
     auto const records = records_of(file);
     REQUIRE(records.size() == 2);
     return {doubles_in(records[1], 6), doubles_in(records[1], 7)};

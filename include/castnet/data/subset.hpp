@@ -214,14 +214,19 @@ subset<Data> filter(Data const& data, Keep const& keep) {
     return {data, std::move(numbers)};
 }
 
-// Two parts in random order of which the first has this fraction of the samples of every class,
-// rounded to the nearest count (scikit-learn's train_test_split with stratify).
+// Two parts in random order of which the first has this fraction of all samples, rounded to the
+// nearest count, and of those of every class, rounded up or down (scikit-learn's train_test_split
+// with stratify).
 template <class Data>
 parts<subset<Data>> stratified_split(Data const& data, double fraction, std::uint64_t seed = 0) {
     detail::check_fraction("stratified_split", fraction);
     std::vector<size_t> numbers[2];
+    size_t seen = 0;
     for (auto const& samples : detail::shuffled_classes(data, seed)) {
-        auto const n = std::llround(fraction * static_cast<double>(samples.size()));
+        seen += samples.size();
+        auto const n = std::min(std::llround(fraction * static_cast<double>(seen)) -
+                                    static_cast<long long>(numbers[0].size()),
+                                static_cast<long long>(samples.size()));
         numbers[0].insert(numbers[0].end(), samples.begin(), samples.begin() + n);
         numbers[1].insert(numbers[1].end(), samples.begin() + n, samples.end());
     }

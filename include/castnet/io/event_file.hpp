@@ -16,6 +16,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <ranges>
+#include <span>
 #include <vector>
 
 namespace castnet::io {
@@ -83,13 +85,13 @@ public:
         add_value(step, entry);
     }
 
-    // 30 bins of equal width from the least to the greatest value; numbers that are not finite are
-    // left out. Nothing is added where none is left.
-    template <class T>
-    void add_histogram(std::string_view tag, std::uint64_t step, std::span<T const> values) {
+    // Of numbers in a vector, array or span. 30 bins of equal width from the least to the greatest
+    // value; numbers that are not finite are left out. Nothing is added where none is left.
+    template <std::ranges::contiguous_range Values>
+    void add_histogram(std::string_view tag, std::uint64_t step, Values const& values) {
         constexpr size_t bins = 30;
         double least = 0, greatest = 0, sum = 0, squares = 0, count = 0;
-        for (T const each : values) {
+        for (auto const each : values) {
             auto const value = static_cast<double>(each);
             if (castnet::detail::is_finite(value)) {
                 least = count == 0 ? value : std::min(least, value);
@@ -108,7 +110,7 @@ public:
         for (size_t i = 0; i < bins; ++i) {
             limits[i] = std::lerp(least, top, static_cast<double>(i + 1) / bins);
         }
-        for (T const each : values) {
+        for (auto const each : values) {
             auto const value = static_cast<double>(each);
             if (castnet::detail::is_finite(value)) {
                 double const share = range > 0 ? (value / 2 - least / 2) / range : 0;
