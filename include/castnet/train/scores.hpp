@@ -5,6 +5,7 @@
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/core/name_argument.hpp>
 #include <castnet/core/shape.hpp>
+#include <castnet/core/text.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -145,12 +146,15 @@ public:
 
     // By name: "loss" or the name of a metric. Throws castnet::error for any other.
     [[gnu::noinline]] double operator[](name_argument name) const {
+        std::string known;
         for (std::size_t i = 0; i < count; ++i) {
             if (name == names[i]) {
                 return result(i);
             }
+            castnet::append(known, {i == 0 ? "" : ", ", names[i]});
         }
-        throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
+        throw error({"castnet: scores: there is no '", name, "'; they have ", known,
+                     ", and others of metrics that are given to compile()"});
     }
 
     // A metric's counts besides its result, by the name of its column:
