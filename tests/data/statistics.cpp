@@ -50,6 +50,15 @@ TEST_CASE("statistics are those of all pixels of a channel") {
     CHECK(statistics_of(take(data, 0)).deviation == std::vector<double>{0, 0});
 }
 
+TEST_CASE("the deviation of a channel of equal numbers is 1") {
+    std::vector<float> x(2 * 30, 0.1F); // whose sum is rounded
+    x[0] = 0.3F;
+    auto const found = statistics_of(images{std::move(x), std::vector<int>(2)});
+    CHECK(found.mean[1] == double(0.1F));
+    CHECK(found.deviation[1] == 1);
+    CHECK(found.deviation[0] == doctest::Approx(0.2 * std::sqrt(29.0) / 30).epsilon(1e-6));
+}
+
 TEST_CASE("what reading a sample throws reaches the caller") {
     auto const data = generated<label<2>, shape<1, 1, 1>>(
         300,

@@ -27,9 +27,10 @@ struct moments {
         }
     }
     static moments of(float const* values, size_t count) {
-        moments m{.count = double(count)};
+        // From the first value on, so that of equal ones the distances are 0.
+        moments m{.count = double(count), .mean = double(values[0])};
         for (size_t i = 0; i < count; ++i) {
-            m.mean += double(values[i]) / double(count);
+            m.mean += (double(values[i]) - double(values[0])) / double(count);
         }
         for (size_t i = 0; i < count; ++i) {
             m.squares += (double(values[i]) - m.mean) * (double(values[i]) - m.mean);
@@ -41,8 +42,9 @@ struct moments {
 } // namespace detail
 
 // Of all pixels of all samples: the standard deviation is the root of the mean square distance from
-// the mean (Keras' Normalization.adapt). Every sample is read once, by all threads of the machine;
-// the result does not depend on them. To be kept with the model, see description.
+// the mean (Keras' Normalization.adapt), and 1 where all are equal, as of columns. Every sample is
+// read once, by all threads of the machine; the result does not depend on them. To be kept with the
+// model, see description.
 template <class Data>
 channel_statistics statistics_of(Data const& data) {
     using image = typename Data::template input_shape<0>;
@@ -72,7 +74,8 @@ channel_statistics statistics_of(Data const& data) {
     channel_statistics result;
     for (detail::moments const& m : all) {
         result.mean.push_back(m.mean);
-        result.deviation.push_back(m.count > 0 ? std::sqrt(m.squares / m.count) : 0);
+        bool const equal = m.count > 0 && m.squares == 0;
+        result.deviation.push_back(equal ? 1 : m.count > 0 ? std::sqrt(m.squares / m.count) : 0);
     }
     return result;
 }
