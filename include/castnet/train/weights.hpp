@@ -90,11 +90,11 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
     return values;
 }
 
-// Throws file_error for a tensor of a network that is none of these, which are sorted.
+// Throws file_error for a tensor of a network that is none of these.
 [[gnu::noinline]] inline void refuse_others(io::safetensors_file const& file,
                                             std::vector<std::string> const& names) {
     for (io::stored_tensor const& t : file.entries()) {
-        if (is_of_network(t) && !std::binary_search(names.begin(), names.end(), t.name)) {
+        if (is_of_network(t) && std::find(names.begin(), names.end(), t.name) == names.end()) {
             throw file_error(file.file_name(),
                              {"holds tensor ", io::detail::shown(t.name), " ", shape_text(t.shape),
                               ", but the network has no such parameter; load it into the network "
@@ -113,7 +113,6 @@ template <class Model>
         names.push_back(p.name.text());
         values.push_back(values_of<typename Model::value_type>(file, names.back(), p));
     }
-    std::sort(names.begin(), names.end());
     refuse_others(file, names);
     return values;
 }
