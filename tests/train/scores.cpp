@@ -487,6 +487,30 @@ TEST_CASE("what is not predicted is in a column of its own of the confusion matr
     CHECK(found.accuracy() == 0);
 }
 
+TEST_CASE("an area counts all decisions of a sample, as if each was one of its own") {
+    auto const numbers = [](std::size_t step, std::size_t of) {
+        std::vector<double> x(24);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            x[i] = double(i * step % of);
+        }
+        return x;
+    };
+    auto logits = numbers(37, 101), targets = numbers(29, 50);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        targets[i] = logits[i] + targets[i] > 70 ? 1 : 0;
+        logits[i] = logits[i] / 32 - 1.5;
+    }
+    trained<same<1>> one;
+    trained<same<4>> four;
+    auto const apart =
+        scored(one, samples_of<1>(logits, targets), cn::binary_cross_entropy, cn::auc, cn::pr_auc);
+    auto const together =
+        scored(four, samples_of<4>(logits, targets), cn::binary_cross_entropy, cn::auc, cn::pr_auc);
+    CHECK(apart["auc"] > 0.9);
+    CHECK(together["auc"] == apart["auc"]);
+    CHECK(together["pr_auc"] == apart["pr_auc"]);
+}
+
 TEST_CASE("the counts of an area make both curves") {
     trained<same<1>> one;
     auto const data = decisions();

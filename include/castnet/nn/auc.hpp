@@ -2,6 +2,8 @@
 // and the curves that their counts make.
 #pragma once
 
+#include <castnet/graph/row_index.hpp>
+#include <castnet/nn/axis_reductions.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 
@@ -12,20 +14,20 @@
 
 namespace castnet {
 
-// Of the samples whose probability is above a threshold.
+// Of the decisions whose probability is above a threshold.
 struct roc_point {
     double threshold;
-    double false_positive_rate; // their part of the samples whose target is 0
+    double false_positive_rate; // their part of those whose target is 0
     double true_positive_rate;  // their part of those whose target is 1
 };
 struct precision_recall_point {
     double threshold;
-    double recall;    // their part of the samples whose target is 1
+    double recall;    // their part of those whose target is 1
     double precision; // the part of them whose target is 1
 };
 
-// How many samples with a target of 1, and how many with 0, are above each of some thresholds, by
-// weight. Threshold i of n is i / (n - 1), but all samples pass the first one and none the last.
+// How many decisions with a target of 1, and how many with 0, are above each of some thresholds, by
+// weight. Threshold i of n is i / (n - 1), but all pass the first one and none the last.
 template <size_t Thresholds>
 class threshold_counts {
 public:
@@ -94,22 +96,34 @@ private:
 namespace detail {
 
 // Counts at 200 thresholds of the probability from 0 to 1, of which the first is passed by all
-// samples and the last by none.
+// and the last by none.
 struct threshold_metric {
     static constexpr bool labels = false;
     static constexpr size_t thresholds = 200;
 
     template <Shape S>
-        requires std::is_same_v<S, shape<1>>
     constexpr auto operator()(symbol<S> logits, symbol<S> target) const {
         takes_logits(logits);
-        constexpr size_t steps = thresholds - 1;
-        auto const number = channel_index<shape<steps>>(*logits.g);
+        constexpr size_t steps = thresholds - 1, decisions = S::count;
+        auto const number = [&] {
+            if constexpr (decisions == 1) {
+                return channel_index<shape<steps>>(*logits.g);
+            } else {
+                return row_index<shape<steps, decisions>>(*logits.g);
+            }
+        }();
+        auto const of_all = [](auto counts) {
+            if constexpr (decisions == 1) {
+                return counts;
+            } else {
+                return sum<1>(counts);
+            }
+        };
         auto const all = equal(number, 0);
-        auto const reached = sigmoid(logits) * double(steps);
-        auto const positive = greater(target, 0.5);
-        return concat(positive * maximum(all, greater(reached, number)),
-                      (1 - positive) * maximum(all, 1 - less_equal(reached, number)));
+        auto const reached = reshape_to<shape<decisions>>(sigmoid(logits) * double(steps));
+        auto const positive = reshape_to<shape<decisions>>(greater(target, 0.5));
+        return concat(of_all(positive * maximum(all, greater(reached, number))),
+                      of_all((1 - positive) * maximum(all, 1 - less_equal(reached, number))));
     }
     threshold_counts<thresholds> counts(std::span<double const> sums) const {
         return threshold_counts<thresholds>{sums};
@@ -118,10 +132,10 @@ struct threshold_metric {
 
 } // namespace detail
 
-// The area under the curve of the rate of true positives over that of false ones, one decision for
-// each sample from a logit and a target of 0 or 1. The curve has a point for each of 200 thresholds
-// and lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is
-// wrong at every threshold. The curve itself, and that of precision and recall:
+// The area under the curve of the rate of true positives over that of false ones, of logits and
+// targets of 0 or 1, all elements of all samples together. The curve has a point for each of 200
+// thresholds and lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is
+// NaN is wrong at every threshold. The curve itself, and that of precision and recall:
 //     auto const curve = training.evaluate(test).counts<"auc">().roc();
 struct auc_metric : detail::threshold_metric {
     static constexpr char const* name = "auc";
