@@ -142,6 +142,9 @@ TEST_CASE("a folder that does not fit says what was found") {
                          cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 files and 0 labels"),
                          cn::error);
+    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.classes = {"cat"}}}),
+                         Contains("found 1 names of classes (\"cat\"), expected 2, or none"),
+                         cn::error);
 }
 
 TEST_CASE("a sample that a folder does not have is an error") {

@@ -173,7 +173,7 @@ public:
     }
 
     // These files and the numbers of their classes. Throws castnet::error unless there is one
-    // label from 0 to Classes - 1 for each file.
+    // label from 0 to Classes - 1 for each file, and a name for each class or for none.
     folder(std::vector<std::string> files, std::vector<int> labels,
            folder_options const& options = {})
         : folder{options} {
@@ -186,6 +186,11 @@ public:
                 throw error({"castnet: image::folder: the label of ", files[i], " is ", labels[i],
                              ", expected a number from 0 to ", Classes - 1});
             }
+        }
+        if (!options.classes.empty() && options.classes.size() != Classes) {
+            throw error({"castnet: image::folder: found ", options.classes.size(),
+                         " names of classes (", detail::list_of(options.classes), "), expected ",
+                         Classes, ", or none"});
         }
         contents_->names = options.classes;
         contents_->files = std::move(files);
