@@ -164,7 +164,8 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
     if ((batch != Model::capacity || batches != micro_batches) && step != t.step_capacity()) {
         throw file_error(file,
                          {"was written with batch<", batch, ">, ", step, " samples a step in ",
-                          batches, " batches, but this training has batch<", Model::capacity, ">, ",
+                          batches, batches == 1 ? " batch" : " batches",
+                          ", but this training has batch<", Model::capacity, ">, ",
                           t.step_capacity(), " samples a step in ", micro_batches});
     }
     for_each_hyperparameter(t.optimizer(), [&](std::string const& name, double mine) {
