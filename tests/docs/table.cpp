@@ -86,8 +86,9 @@ using binary_code = sequential<input<4>, dense<8>, binarized{}>;
 using values_of_actions = network<chosen_value{}, input<4>, input_ids<4>>;
 
 using normalisations =
-    sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm, group_norm<3>,
-               instance_norm.affine(), instance_norm, local_response_norm<5>.with_k(2)>;
+    sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), batch_norm.no_affine(),
+               rms_norm, group_norm<3>, instance_norm.affine(), instance_norm,
+               local_response_norm<5>.with_k(2)>;
 
 using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
                                        multi_head_attention<8>.causal()>;

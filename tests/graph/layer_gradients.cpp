@@ -117,6 +117,8 @@ TEST_CASE("batch_norm in training and with running statistics") {
     against_finite_differences(run_of<cn::batch_norm, shape<3, 2, 4>>(), 1e-6);
     against_finite_differences(run_of<cn::batch_norm, shape<3, 2, 4>, false>());
     against_finite_differences(run_of<cn::frozen<cn::batch_norm>, shape<3, 2, 4>>());
+    against_finite_differences(run_of<cn::batch_norm.no_affine(), shape<3, 2, 4>>(), 1e-6);
+    against_finite_differences(run_of<cn::batch_norm.no_affine(), shape<3, 2, 4>, false>());
 }
 
 TEST_CASE("dropout keeps its choice within a step") {

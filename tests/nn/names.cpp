@@ -117,6 +117,7 @@ static_assert(same<output<convnet>, shape<10>>);
 
 // Running statistics are no parameters, frozen parameters are none that are counted.
 static_assert(cn::sequential<input<3, 5, 5>, cn::batch_norm>::parameter_count == 6);
+static_assert(cn::sequential<input<3, 5, 5>, cn::batch_norm.no_affine()>::parameter_count == 0);
 static_assert(cn::sequential<input<7>, dense<3>>::parameter_count == 24);
 static_assert(cn::sequential<input<7>, dense<3>.no_bias()>::parameter_count == 21);
 static_assert(cn::sequential<input<4>, cn::shared<"s", dense<4>>,

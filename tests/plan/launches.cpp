@@ -376,15 +376,19 @@ TEST_CASE("an element-wise chain is one step however long it is") {
     CHECK(kinds(prediction_of<network>()) == steps{op::matmul, op::map});
 }
 
-TEST_CASE("in predictions batch_norm is part of the convolution before it") {
-    using network =
-        cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu, cn::flatten>;
+template <auto Norm>
+void is_part_of_convolution() {
+    using network = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, Norm, cn::relu, cn::flatten>;
     auto const d = prediction_of<network>();
     for (int i = 0; i < d.sizes.launches; ++i) {
         cn::ir::kernel_launch const& s = d.launches[i];
         CHECK((s.once || s.kind == op::conv || s.kind == op::reshape));
         CHECK((s.kind != op::conv || s.end.activates));
     }
+}
+TEST_CASE("in predictions batch_norm is part of the convolution before it") {
+    is_part_of_convolution<cn::batch_norm>();
+    is_part_of_convolution<cn::batch_norm.no_affine()>();
 }
 
 TEST_CASE("batch_norm in evaluation is one step with its activation") {

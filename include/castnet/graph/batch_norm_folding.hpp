@@ -86,8 +86,11 @@ private:
 
     static constexpr bool has_constants(node const& n, node const* nodes) {
         node const& deviation = nodes[n.in[2]];
-        return nodes[n.in[1]].kind == op::parameter && nodes[n.in[3]].kind == op::parameter &&
-               nodes[n.in[4]].kind == op::parameter && deviation.kind == op::map &&
+        auto const is_constant = [&](int id) {
+            return nodes[id].kind == op::parameter || nodes[id].kind == op::constant;
+        };
+        return nodes[n.in[1]].kind == op::parameter && is_constant(n.in[3]) &&
+               is_constant(n.in[4]) && deviation.kind == op::map &&
                deviation.function == fn::inverse_deviation &&
                nodes[deviation.in[0]].kind == op::parameter;
     }

@@ -1,13 +1,14 @@
 // Batch normalisation over all axes but the channels (Ioffe & Szegedy 2015; PyTorch's BatchNorm).
 //
-// Parameters: weight (gamma, ones), bias (beta, zeros); statistics running_mean (zeros) and
-// running_var (ones), all of shape (channels). In training it uses the mean and the (biased)
-// variance of the samples that are present, each counted once whatever its weight; the running
-// variance is updated with the unbiased one. The variance is the mean of the squared distances from
-// the mean, both summed in the element type: it is too large by the square of the mean's rounding
-// error, which matters in float if the mean is thousands of deviations or more. (On a GPU both are
-// one pass, of the distances from the running mean; see graph/one_pass_statistics.hpp.) In
-// evaluation and in frozen layers it uses the running statistics.
+// Parameters, unless .no_affine(): weight (gamma, ones), bias (beta, zeros); statistics
+// running_mean (zeros) and running_var (ones), all of shape (channels). In training it uses the
+// mean and the (biased) variance of the samples that are present, each counted once whatever its
+// weight; the running variance is updated with the unbiased one. The variance is the mean of the
+// squared distances from the mean, both summed in the element type: it is too large by the square
+// of the mean's rounding error, which matters in float if the mean is thousands of deviations or
+// more. (On a GPU both are one pass, of the distances from the running mean; see
+// graph/one_pass_statistics.hpp.) In evaluation and in frozen layers it uses the running
+// statistics.
 #pragma once
 
 #include <castnet/nn/batch_mean.hpp>
@@ -19,9 +20,16 @@ struct batch_norm_layer {
     static constexpr char const* name = "batch_norm";
     double epsilon = 1e-5;
     double momentum = 0.1; // running += momentum * (batch - running); Keras' momentum is 1 - this
+    bool has_affine = true;
 
-    constexpr batch_norm_layer with_epsilon(double value) const { return {value, momentum}; }
-    constexpr batch_norm_layer with_momentum(double value) const { return {epsilon, value}; }
+    constexpr batch_norm_layer with_epsilon(double value) const {
+        return {value, momentum, has_affine};
+    }
+    constexpr batch_norm_layer with_momentum(double value) const {
+        return {epsilon, value, has_affine};
+    }
+    // Without weight and bias: PyTorch's affine=False.
+    constexpr batch_norm_layer no_affine() const { return {epsilon, momentum, false}; }
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
@@ -32,10 +40,12 @@ struct batch_norm_layer {
         scope_guard const scope{g, layer_kind{"batch_norm"}};
         g.expect(detail::is_finite_not_negative(epsilon), mistake::epsilon_of_norm);
         g.expect(momentum >= 0 && momentum <= 1, mistake::momentum_of_norm);
-        parameter_options options{role::vector, ones};
-        auto const gamma = new_parameter<vector>(g, "weight", options);
-        options.start = zeros;
-        auto const beta = new_parameter<vector>(g, "bias", options);
+        auto const number = [&](char const* which, initializer start, double value) {
+            parameter_options const options{role::vector, start};
+            return has_affine ? new_parameter<vector>(g, which, options).id
+                              : constant_node(g, value);
+        };
+        int const gamma = number("weight", ones, 1), beta = number("bias", zeros, 0);
         auto const running_mean = new_statistic<vector>(g, "running_mean");
         auto const running_var = new_statistic<vector>(g, "running_var", ones);
 
@@ -63,7 +73,7 @@ struct batch_norm_layer {
         ir::node y = ir::graph::shaped<S>(op::map, true);
         y.function = fn::normalize;
         y.attribute = share;
-        int const operands[] = {x.id, mean, deviation, gamma.id, beta.id};
+        int const operands[] = {x.id, mean, deviation, gamma, beta};
         for (int id : operands) {
             y.in[y.operands++] = id;
         }
