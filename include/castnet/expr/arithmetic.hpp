@@ -81,6 +81,8 @@ struct function<fn::absolute> : integer_derivative_reads<0b1> {
     CASTNET_HD static constexpr T value(T a) {
         if constexpr (std::is_integral_v<T>) { // of which compilers know this form
             return a < T(0) ? T(-a) : a;
+        } else if constexpr (elementary::Binary<T>) {
+            return elementary::magnitude(a);
         } else {
             return select(a < T(0), T(-a), a);
         }
