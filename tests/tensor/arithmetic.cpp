@@ -193,6 +193,32 @@ TEST_CASE("blocks of every length are computed to the end") {
     }
 }
 
+// x = 2 x + 1 in its place, and of its root, of so many numbers.
+template <class T, size_t... Count>
+void change_in_place(std::index_sequence<Count...>) {
+    auto const change = []<size_t N>(shape<N>) {
+        tensor<T, shape<N>> x = tensor<T, shape<N>>::arange(), root = x * x;
+        x = x * 2 + 1;
+        root = castnet::sqrt(root);
+        for (size_t i = 0; i < N; ++i) {
+            REQUIRE(x(i) == static_cast<T>(2 * i + 1));
+            REQUIRE(root(i) == static_cast<T>(i));
+        }
+    };
+    (change(shape<Count>{}), ...);
+}
+
+TEST_CASE_TEMPLATE("numbers of any count are computed in their place once", T, float, double) {
+    change_in_place<T>(std::index_sequence<1, 7, 9, 16, 17, 23, 25, 31, 33, 47, 527>{});
+}
+
+TEST_CASE("the magnitude of zeros is positive") {
+    tensor const zeros = castnet::abs(tensor<float, shape<3>>{-0.0F, 0.0F, -1.0F});
+    CHECK(!std::signbit(zeros(0)));
+    CHECK(!std::signbit(zeros(1)));
+    CHECK(zeros(2) == 1);
+}
+
 TEST_CASE("a number is computed to the same bits wherever it lies") {
     using block = tensor<float, shape<33, 70>>;
     block const x = 3 * castnet::sin(block::arange());

@@ -136,7 +136,7 @@ CASTNET_ALWAYS_INLINE void with_block(X const& x, Read const& read, size_t first
 template <size_t Count, class T, class X, class Read>
 CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) {
     if constexpr (has_blocks<X>) {
-        constexpr size_t block = 512, rest = Count % block;
+        constexpr size_t block = 512, rest = Count % block, few = rest % 16;
         auto const store_block = [&]<size_t Length>(size_t first,
                                                     shape<Length>) __attribute__((always_inline)) {
             if constexpr (is_of_blocks<X> && std::is_same_v<T, typename X::value_type> &&
@@ -152,8 +152,11 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
         for (size_t first = 0; first != Count - rest; first += block) {
             store_block(first, shape<block>{});
         }
-        if constexpr (rest > 0) {
-            store_block(Count - rest, shape<rest>{});
+        if constexpr (rest > few) { // whole vectors
+            store_block(Count - rest, shape<rest - few>{});
+        }
+        if constexpr (few > 0) {
+            store_block(Count - few, shape<few>{});
         }
     } else {
         store<has_elements<X>, Count>(

@@ -90,7 +90,7 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
     if constexpr (writes_at_once<target>) {
         T block[S::count];
         T* next = block;
-        for_each_index<S>([&](auto... i) __attribute__((always_inline)) {
+        for_each_of_few<S>([&](auto... i) __attribute__((always_inline)) {
             *next++ = static_cast<T>(broadcast_element(x, i...));
         });
         std::memcpy(to.data(), block, sizeof block);

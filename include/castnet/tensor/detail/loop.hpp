@@ -40,4 +40,17 @@ CASTNET_ALWAYS_INLINE void for_each_index(Body const& body, Index... index) {
     }
 }
 
+// The same of a few indices, without loops. (GCC keeps them at -O2.)
+template <class S, class Body, class... Index>
+CASTNET_ALWAYS_INLINE void for_each_of_few(Body const& body, Index... index) {
+    if constexpr (sizeof...(Index) == S::rank) {
+        body(index...);
+    } else {
+        CASTNET_UNROLL
+        for (size_t i = 0; i < S::extent[sizeof...(Index)]; ++i) {
+            for_each_of_few<S>(body, index..., i);
+        }
+    }
+}
+
 } // namespace castnet::detail

@@ -20,14 +20,28 @@ CASTNET_ALWAYS_INLINE auto stored_as(X x) {
     }
 }
 
+// A number of neighbours, all computed before one is stored.
+template <size_t Count, class T, class Value>
+class computed_block {
+public:
+    CASTNET_ALWAYS_INLINE computed_block(Value const& value, size_t first) {
+#if !defined(__clang__) && !defined(__CUDACC__)
+#pragma GCC unroll 1 // first vectors, then no loop: of unrolled roundings there are none
+#endif
+        for (size_t i = 0; i < Count; ++i) {
+            block_[i] = stored_as<T>(value(first + i));
+        }
+    }
+    CASTNET_ALWAYS_INLINE void store(T* out) const { std::memcpy(out, block_, sizeof block_); }
+
+private:
+    decltype(stored_as<T>(std::declval<Value>()(size_t{}))) block_[Count];
+};
+
 // out[i] = value(first + i) for i < Count, all read before one is stored.
 template <size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first) {
-    decltype(stored_as<T>(value(first))) block[Count];
-    for (size_t i = 0; i < Count; ++i) {
-        block[i] = stored_as<T>(value(first + i));
-    }
-    std::memcpy(out, block, sizeof block);
+    computed_block<Count, T, Value>{value, first}.store(out);
 }
 
 #ifdef __clang__
@@ -57,22 +71,32 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
         }
     } else {
         auto* const to = reinterpret_cast<decltype(stored_as<T>(value(size_t{})))*>(out);
+        constexpr size_t length = sizeof(T) > 4 ? 8 : 16; // whole vectors
+        constexpr size_t rest = Count % length, whole = Count - rest;
+        auto const store_whole = [&]() __attribute__((always_inline)) {
+            if constexpr (whole == length) {
+                store_block<length>(out, value, 0);
+                return;
+            }
 #ifdef __clang__
-        constexpr size_t rest = Count % 16, whole = Count - rest; // whole vectors
-        constexpr int at_once = whole % 64 == 0 ? 4 : whole % 32 == 0 ? 2 : 1;
+            constexpr int at_once = whole % (4 * length) == 0   ? 4
+                                    : whole % (2 * length) == 0 ? 2
+                                                                : 1;
 #pragma clang loop vectorize(assume_safety) interleave_count(at_once)
-        for (size_t i = 0; i < whole; ++i) {
-            to[i] = stored_as<T>(value(i));
-        }
-        if constexpr (rest > 0) {
-            store_block<rest>(out + whole, value, whole);
-        }
 #else
-        CASTNET_IVDEP
-        for (size_t i = 0; i < Count; ++i) {
-            to[i] = stored_as<T>(value(i));
-        }
+            CASTNET_IVDEP
 #endif
+            for (size_t i = 0; i < whole; ++i) {
+                to[i] = stored_as<T>(value(i));
+            }
+        };
+        if constexpr (rest == 0) {
+            store_whole();
+        } else { // computed first, in whole vectors, too: the loop may write what they read
+            computed_block<length, T, Value> const last{value, Count - length};
+            store_whole();
+            last.store(out + Count - length);
+        }
     }
 }
 
