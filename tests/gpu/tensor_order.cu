@@ -69,6 +69,11 @@ TEST_CASE("cumulative sums and histograms on a GPU") {
     auto const v = cn::to<gpu_device>(u);
     CHECK(cn::array_equal(cn::to<host_device>(cn::cumsum(y)), cn::cumsum(x)));
     CHECK(cn::allclose(cn::to<host_device>(cn::cumsum(v)), cn::cumsum(u)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::cumsum<0>(y)), cn::cumsum<0>(x)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::sort<0>(y)), cn::sort<0>(x)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::argsort<0>(y)), cn::argsort<0>(x)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::largest<2, 0>(y).indices),
+                          cn::largest<2, 0>(x).indices));
     CHECK(cn::array_equal(cn::to<host_device>(cn::histogram<41>(y, -20, 20)),
                           cn::histogram<41>(x, -20, 20)));
     CHECK(cn::array_equal(cn::to<host_device>(cn::histogram<10>(v, 0.2, 0.7)),

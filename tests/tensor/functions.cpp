@@ -568,6 +568,24 @@ TEST_CASE("determinants") {
     CHECK(std::isnan(determinant(wide_nan)));
 }
 
+TEST_CASE("order along any axis") {
+    CHECK(is<shape<2, 3, 4>>(castnet::sort<0>(x), golden::sorted_0));
+    CHECK(is<shape<2, 3, 4>>(argsort<1>(x), golden::sorting_1));
+    CHECK(is<shape<2, 2, 4>>(largest<2, 1>(x).values, golden::largest_1));
+    CHECK(array_equal(take_along_axis<1>(x, largest<2, 1>(x).indices), largest<2, 1>(x).values));
+    CHECK(is<shape<2, 3, 4>>(cumsum<0>(x), golden::sums_so_far_0));
+    CHECK(is<shape<2, 3, 4>>(cumsum<1>(x * 1), golden::sums_so_far_1));
+    CHECK(array_equal(castnet::sort<2>(x), castnet::sort(x)));
+    CHECK(array_equal(largest<3, 2>(x).indices, largest<3>(x).indices));
+    CHECK(array_equal(cumsum<2>(x), cumsum(x)));
+    auto const many = random_normal<float, shape<19, 67>>(3); // more columns than are taken at once
+    auto const turned = cumsum(transpose(many));
+    CHECK(allclose(cumsum<0>(many), transpose(turned)));
+    CHECK(allclose(cumsum<1>(transpose(many)), turned));
+    tensor<std::int8_t, shape<3, 1>> const bytes{{100}, {100}, {-1}};
+    CHECK(array_equal(cumsum<0>(bytes), tensor<std::int64_t, shape<3, 1>>{{100}, {200}, {199}}));
+}
+
 TEST_CASE("order along the last axis") {
     CHECK(is<shape<2, 3, 4>>(castnet::sort(x), golden::sorted_rows));
     CHECK(is<shape<2, 3, 4>>(argsort(x), golden::sorting));

@@ -35,10 +35,11 @@ struct is_written {
 };
 template <fixed_string Instead>
 struct works_along_last_axis {
-    static_assert(Instead.view().empty(),
-                  "castnet: this function works along the last axis and takes a tensor only: for "
-                  "another axis, transpose the tensor and then the result; see "
-                  "works_along_last_axis<instead>");
+    static_assert(
+        Instead.view().empty(),
+        "castnet: of symbols this function works along the last axis and takes only one: for "
+        "another axis, transpose the symbol and then the result; see "
+        "works_along_last_axis<instead>");
     static constexpr bool checked = true;
 };
 template <class Given>
@@ -172,17 +173,22 @@ constexpr auto clip(X const& x, Bound const&) {
 }
 
 template <size_t... Axes, TensorExpression X, class... More>
-    requires(sizeof...(Axes) + sizeof...(More) > 0)
+    requires(sizeof...(Axes) > 1 || sizeof...(More) > 0)
 auto sort(X const& x, More const&...) {
-    return detail::written_otherwise<works_along_last_axis<"sort(transpose(x))">>(x);
+    return detail::written_otherwise<is_written<"sort<axis>(x)">>(x);
 }
 template <size_t... Axes, TensorExpression X, class... More>
-    requires(sizeof...(Axes) + sizeof...(More) > 0)
+    requires(sizeof...(Axes) > 1 || sizeof...(More) > 0)
 auto argsort(X const& x, More const&...) {
-    return detail::written_otherwise<works_along_last_axis<"argsort(transpose(x))">>(x);
+    return detail::written_otherwise<is_written<"argsort<axis>(x)">>(x);
+}
+template <size_t... Axes, TensorExpression X, class... More>
+    requires(sizeof...(Axes) > 1 || sizeof...(More) > 0)
+auto cumsum(X const& x, More const&...) {
+    return detail::written_otherwise<is_written<"cumsum<axis>(x)">>(x);
 }
 template <size_t... Axes, AnyTensor X, class... More>
-    requires(sizeof...(Axes) + sizeof...(More) > 0)
+    requires(!TensorExpression<X> && sizeof...(Axes) + sizeof...(More) > 0)
 constexpr auto cumsum(X const& x, More const&...) {
     return detail::written_otherwise<works_along_last_axis<"cumsum(transpose(x))">>(x);
 }

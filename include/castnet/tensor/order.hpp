@@ -1,6 +1,6 @@
-// Order along the last axis: sort, argsort, largest, cumsum; of all elements: unique, nonzero,
-// masked_select; and searchsorted. Computed at once, on the host. NaN counts as larger
-// than all numbers, as in NumPy.
+// Order along an axis, by default the last one: sort, argsort, largest, cumsum; of all elements:
+// unique, nonzero, masked_select; and searchsorted. Computed at once, on the host. NaN counts as
+// larger than all numbers, as in NumPy.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -10,6 +10,7 @@
 #include <castnet/tensor/detail/sort.hpp>
 #include <castnet/tensor/detail/value_counts.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
+#include <castnet/tensor/statistics.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +44,25 @@ auto with_last(std::index_sequence<Axis...>)
 template <class S, size_t Extent>
 using with_last_extent = decltype(with_last<Extent, S>(std::make_index_sequence<S::rank>{}));
 
+// The axes of a view with one of them and the last one exchanged.
+template <size_t Axis, class T, class S, class Strides, class Device>
+auto with_axis_last(tensor_view<T, S, Strides, Device> x) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return with_axes(x, std::index_sequence<(I == Axis          ? S::rank - 1
+                                                 : I + 1 == S::rank ? Axis
+                                                                    : I)...>{});
+    }(std::make_index_sequence<S::rank>{});
+}
+
+// f(x) along another axis than the last one, of an f whose result has the axes of x.
+template <size_t Axis, class X, class F>
+auto along_axis(X const& x, F const& f) {
+    static_assert(has_axis<typename X::shape_type, Axis>, "castnet: the tensor has no such axis");
+    auto const values = kept_values(x);
+    auto const found = f(with_axis_last<Axis>(view_of(values)));
+    return evaluate(with_axis_last<Axis>(found.view()));
+}
+
 } // namespace detail
 
 // The elements of each row in ascending order.
@@ -59,6 +79,12 @@ auto sort(X const& x) {
         S::count / length, [all](size_t row, size_t i) { return key::of(all[row + i]); },
         [all](size_t row, size_t i, key_type k) { all[row + i] = key::number(k); });
     return values;
+}
+
+// The same along another axis: sort<0>(x) sorts each column of a matrix.
+template <size_t Axis, TensorExpression X>
+auto sort(X const& x) {
+    return detail::along_axis<Axis>(x, [](auto const& rows) { return sort(rows); });
 }
 
 // The positions that sort each row; equal elements stay in their order.
@@ -82,10 +108,15 @@ auto argsort(X const& x) {
     return places;
 }
 
+template <size_t Axis, TensorExpression X>
+auto argsort(X const& x) {
+    return detail::along_axis<Axis>(x, [](auto const& rows) { return argsort(rows); });
+}
+
 template <class Values, class Indices>
 struct largest_values {
     Values values;
-    Indices indices; // positions along the last axis
+    Indices indices; // positions along the axis
 };
 
 // The K largest elements of each row, the largest first (of equals the first), with their
@@ -108,6 +139,19 @@ auto largest(X const& x) {
                                         found.values.data()[at] = numbers[row + place];
                                     });
     return found;
+}
+
+template <size_t K, size_t Axis, TensorExpression X>
+auto largest(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    auto const values = detail::kept_values(x);
+    auto const found = largest<K>(detail::with_axis_last<Axis>(detail::view_of(values)));
+    auto const turned = [](auto const& part) {
+        return evaluate(detail::with_axis_last<Axis>(part.view()));
+    };
+    return largest_values<decltype(turned(found.values)), decltype(turned(found.indices))>{
+        turned(found.values), turned(found.indices)};
 }
 
 namespace detail {
@@ -141,6 +185,19 @@ void sums_so_far(T const* numbers, sum_result<T>* sums) {
     }
 }
 
+// The same of Count columns side by side, rows of which are `step` apart.
+template <size_t Length, size_t Count, class T>
+void sums_of_columns_so_far(T const* numbers, sum_result<T>* sums, size_t step) {
+    sum_accumulator<T> total[Count] = {};
+    for (size_t i = 0; i != Length * step; i += step) {
+        CASTNET_IVDEP
+        for (size_t j = 0; j < Count; ++j) {
+            total[j] += static_cast<sum_accumulator<T>>(numbers[i + j]);
+            sums[i + j] = static_cast<sum_result<T>>(total[j]);
+        }
+    }
+}
+
 } // namespace detail
 
 // The sums of the elements so far in each row; of integers 64 bits wide.
@@ -156,6 +213,35 @@ auto cumsum(X const& x) {
         detail::sums_so_far<length>(values.data() + row, sums.data() + row);
     }
     return sums;
+}
+
+// The same along another axis: cumsum<0>(x) of each column of a matrix.
+template <size_t Axis, TensorExpression X>
+auto cumsum(X const& x) {
+    using S = typename X::shape_type;
+    using T = typename X::value_type;
+    if constexpr (Axis + 1 == S::rank) {
+        return cumsum(x);
+    } else if constexpr (!detail::has_axis<S, Axis> || !detail::is_host<typename X::device_type>) {
+        return detail::along_axis<Axis>(x, [](auto const& rows) { return cumsum(rows); });
+    } else {
+        constexpr size_t length = S::extent[Axis], inner = row_major<S>::step[Axis];
+        constexpr size_t several = 32, rest = inner % several;
+        auto const values = detail::value_on_host(x);
+        auto sums = tensor<detail::sum_result<T>, S>::empty();
+        for (size_t part = 0; part != S::count; part += length * inner) {
+            T const* const from = values.data() + part;
+            auto* const to = sums.data() + part;
+            for (size_t j = 0; j != inner - rest; j += several) {
+                detail::sums_of_columns_so_far<length, several>(from + j, to + j, inner);
+            }
+            if constexpr (rest > 0) {
+                detail::sums_of_columns_so_far<length, rest>(from + inner - rest, to + inner - rest,
+                                                             inner);
+            }
+        }
+        return sums;
+    }
 }
 
 namespace detail {
