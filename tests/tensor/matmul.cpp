@@ -63,6 +63,30 @@ TEST_CASE("vectors are rows on the left and columns on the right") {
     CHECK(dot(x, x + 1) == 2);
 }
 
+// The product of Rows x Length numbers, as they lie or turned, and a vector, from both sides.
+template <class T, size_t Rows, size_t Length>
+void multiply_vector() {
+    auto const a = random_normal<T, shape<Rows, Length>>(1);
+    auto const columns = evaluate(transpose(a));
+    auto const x = random_normal<T, shape<Length>>(2);
+    auto const product = sum<1>(a * x);
+    CHECK(allclose(matmul(a, x), product, 1e-5, 1e-5));
+    CHECK(allclose(matmul(transpose(columns), x), product, 1e-5, 1e-5));
+    CHECK(allclose(matmul(x, columns), product, 1e-5, 1e-5));
+    CHECK(allclose(matmul(x, transpose(a)), product, 1e-5, 1e-5));
+}
+
+TEST_CASE_TEMPLATE("small matrices times vectors", T, float, double) {
+    multiply_vector<T, 1, 1>();
+    multiply_vector<T, 2, 3>();
+    multiply_vector<T, 3, 3>();
+    multiply_vector<T, 4, 4>();
+    multiply_vector<T, 4, 5>();
+    multiply_vector<T, 5, 4>();
+    multiply_vector<T, 16, 2>();
+    multiply_vector<T, 17, 2>();
+}
+
 TEST_CASE("rows times small matrices, and these turned times columns") {
     check_product<double, 1, 3, 3>();
     check_product<float, 1, 4, 4>();

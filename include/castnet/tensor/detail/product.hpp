@@ -8,6 +8,7 @@
 #include <castnet/tensor/detail/row_vectors.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -155,6 +156,25 @@ struct matrix_strides {};
 template <size_t M, size_t N, class T>
 inline constexpr bool needs_rows = !InVectors<T> || N == 1 || (M > 1 && fits_registers<N, T>);
 
+// c (M x N, contiguous) = a (M x K) times b (K x N), all of few numbers, without loops.
+template <size_t M, size_t K, size_t N, size_t A, size_t AStep, size_t B, size_t BStep, class T>
+CASTNET_ALWAYS_INLINE void multiply_few(T const* a, T const* b, T* c) {
+    T sums[M * N];
+    CASTNET_UNROLL
+    for (size_t i = 0; i < M; ++i) {
+        CASTNET_UNROLL
+        for (size_t j = 0; j < N; ++j) {
+            T sum = a[i * A] * b[j * BStep];
+            CASTNET_UNROLL
+            for (size_t k = 1; k < K; ++k) {
+                sum += a[i * A + k * AStep] * b[k * B + j * BStep];
+            }
+            sums[i * N + j] = sum;
+        }
+    }
+    std::memcpy(c, sums, sizeof sums);
+}
+
 // c (M x N, contiguous) = a (M x K) times b (K x N).
 template <size_t M, size_t K, size_t N, class T, size_t A, size_t AStep, size_t B, size_t BStep>
 void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B, BStep>, T* c) {
@@ -168,6 +188,8 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
                 }
             }
         }
+    } else if constexpr (M * N <= 16 && K <= 4 && (N == 1 || (M == 1 && B == 1))) {
+        multiply_few<M, K, N, A, AStep, B, BStep>(a, b, c);
     } else if constexpr (N == 1 && (AStep == 1 || K == 1)) {
         multiply_vector<T>(M, K, a, A, b, c);
     } else if constexpr (N == 1 && M > 1) { // turned, a row times a matrix
@@ -175,15 +197,7 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
     } else if constexpr (M == 1 && AStep == 1 && B == 1 && N > 1) { // a row times rows
         multiply_vector<T>(N, K, b, BStep, a, c);
     } else if constexpr (M * N <= 16 && N % 4 != 0 && K <= 16) {
-        for (size_t i = 0; i < M; ++i) {
-            for (size_t j = 0; j < N; ++j) {
-                T sum = a[i * A] * b[j * BStep];
-                for (size_t k = 1; k < K; ++k) {
-                    sum += a[i * A + k * AStep] * b[k * B + j * BStep];
-                }
-                c[i * N + j] = sum;
-            }
-        }
+        multiply_few<M, K, N, A, AStep, B, BStep>(a, b, c);
     } else if constexpr (std::is_same_v<T, float> && cpu::simd<T>::width == 16 && M == 4 &&
                          K == 4 && N == 4 && A == 4 && AStep == 1) {
         multiply_4x4(a, b, c);
