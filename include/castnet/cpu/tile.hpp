@@ -72,8 +72,8 @@ struct tile_depth {
     std::ptrdiff_t const* offset; // of each step in A
     F const* b;                   // its row of B
     std::ptrdiff_t b_stride;
-    // Rows that are read next, fetched into the cache meanwhile: as many, as far apart, which the
-    // tiles of a call share; nullptr for nothing.
+    // Rows that are read next, fetched into the L2 cache meanwhile: as many, as far apart, which
+    // the tiles of a call share; nullptr for nothing. (They have no room in the L1 cache.)
     F const* next = nullptr;
     std::ptrdiff_t next_step = 0; // of one tile
 };
@@ -128,6 +128,15 @@ template <int Rows, int Vectors, class F, bool Fetches>
     for (int i = 0; i < Rows; ++i) {
         row[i] = p.a[i];
     }
+    CASTNET_UNROLL
+    for (int i = 0; i < Rows; ++i) { // the results come into the cache meanwhile
+        if (i < p.rows) {
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                __builtin_prefetch(p.c[i] + first + j * width, 1);
+            }
+        }
+    }
     F const* b = d.b;
     std::ptrdiff_t const b_stride = d.b_stride, next_step = d.next_step;
     F const* next = d.next;
@@ -148,9 +157,9 @@ template <int Rows, int Vectors, class F, bool Fetches>
             }
         }
         if constexpr (Fetches) {
-            __builtin_prefetch(next);
+            __builtin_prefetch(next, 0, 2);
             if constexpr (vector_bytes >= 64) { // narrow ones share a line
-                __builtin_prefetch(next + width);
+                __builtin_prefetch(next + width, 0, 2);
             }
             next += next_step;
         }
