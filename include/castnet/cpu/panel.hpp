@@ -26,13 +26,12 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, s
 }
 
 // Whether a panel has no more than one line of the cache in each row. A part of it then fills most
-// of the L1 cache: what comes next is not fetched ahead, and rows that lie turned, in as many lines
-// as there are steps, are packed.
+// of the L1 cache: rows that lie turned, in as many lines as there are steps, are packed.
 inline constexpr bool has_narrow_panels = vector_bytes * tile_vectors <= 64;
 
 // Bytes of a right factor from which on its next panel is fetched while rows meet one. Smaller ones
-// come from the L3 cache while they are packed.
-inline constexpr std::ptrdiff_t fetched_ahead = 4 << 20;
+// are in the L2 cache.
+inline constexpr std::ptrdiff_t fetched_ahead = 512 << 10;
 
 // The most rows of a left factor that are packed for several panels, at the most steps of the depth
 // that panel_scratch holds: part of an L2 cache.
@@ -198,8 +197,8 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
     std::ptrdiff_t const tiles = (bottom - top + tile_rows - 1) / tile_rows;
     std::ptrdiff_t const most = steps * numbers_in<F>;
     bool const in_place = !packed && !pack && numbers_in<F> == 1;
-    bool const fetches = !has_narrow_panels && !packed && !in_place &&
-                         p.k * p.n > fetched_ahead / std::ptrdiff_t{sizeof(T)};
+    bool const fetches =
+        !packed && !in_place && p.k * p.n > fetched_ahead / std::ptrdiff_t{sizeof(T)};
     panel_scratch<F> part;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_steps_at_once];
