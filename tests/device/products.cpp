@@ -76,6 +76,7 @@ void each_way(Check const& check) {
                           {1160, 20, 40},
                           {64, 24, 96},
                           {70, 40, 100},
+                          {16, 230, 600},
                           {12, 300, 20},
                           {9, 65, 1030}}) {
         for (int way = 0; way < 8; ++way) {
@@ -106,6 +107,21 @@ TEST_CASE_TEMPLATE("threads do not change products of factors that lie in either
             CHECK(product_on<T>(threads, s, a_turned, b_turned, adds) == alone);
         }
     });
+}
+
+TEST_CASE_TEMPLATE("rows that fill vectors have the bits of others, whose product is not turned", T,
+                   float, double) {
+    constexpr std::ptrdiff_t width = cpu::simd<T>::width;
+    for (std::ptrdiff_t m = width; m <= cpu::tile_columns<T>; m += width) {
+        for (std::ptrdiff_t const k : {100, 1030}) {
+            auto const filled = product_on<T>(1, {m, 230, k}, false, true, false);
+            auto more = product_on<T>(1, {m + 1, 230, k}, false, true, false);
+            more.resize(filled.size());
+            CAPTURE(m);
+            CAPTURE(k);
+            CHECK(filled == more);
+        }
+    }
 }
 
 // Rows of a product with packed panels, with a bias and added to numbers.

@@ -132,7 +132,7 @@ struct panel_scratch {
 };
 
 // The most steps of the depth at once, and the most rows of a result that is computed turned.
-inline constexpr std::ptrdiff_t most_steps_at_once = 512, most_turned_rows = 48;
+inline constexpr std::ptrdiff_t most_steps_at_once = 512, most_turned_rows = 96;
 
 // c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. Where it turns, c lies turned
 // (as n x m), and m is at most most_turned_rows.

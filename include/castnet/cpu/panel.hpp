@@ -256,6 +256,14 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                                      : nullptr;
                     }
                 }
+                if (p.turns && p.a.column == 1) { // large, and read once
+                    bool const ends_here = last == bottom;
+                    std::ptrdiff_t const row = ends_here ? top : last,
+                                         column = ends_here ? end : begin;
+                    prefetch<T>({p.a.data + row * p.a.row + column, p.a.row, 1},
+                                std::min<std::ptrdiff_t>(tile_rows, bottom - row),
+                                std::min(most, p.k - column), 0, 1);
+                }
                 if (fetches) {
                     prefetch<T>(next.from, next.depth, next.columns, i, tiles);
                 }

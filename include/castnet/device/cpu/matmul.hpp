@@ -152,6 +152,31 @@ constexpr bool fills_more_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
            10 * whole(m, width) * whole(n, tile_rows) < 9 * whole(m, tile_rows) * whole(n, width);
 }
 
+// Whether rows that fill the vectors of a panel meet a right factor that lies turned: to pack that
+// takes longer than to compute c turned, for which only a is packed.
+template <class T>
+constexpr bool fills_vectors_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
+                                    matrix<T> const& a, matrix<T> const& b) {
+    return m % simd<T>::width == 0 && m > most_few_rows_turned && m <= tile_columns<T> &&
+           n >= most_turned_rows && k >= tile_columns<T> && a.column == 1 && b.row == 1 &&
+           b.column != 1;
+}
+
+// c = a * b in blocks of columns, each computed turned. The sums are those of multiply_blocks.
+template <class T>
+void multiply_turned_blocks(product<T> const& p) {
+    std::ptrdiff_t const blocks = (p.n + most_turned_rows - 1) / most_turned_rows,
+                         steps = std::min(
+                             {most_steps_at_once, panel_scratch<T>::size / tile_columns<T>, p.k});
+    parallel_for(blocks, product_work(p.m, p.n, p.k), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const first = p.n * i / blocks, count = p.n * (i + 1) / blocks - first;
+        matrix<T> const rows{p.b.data + first * p.b.column, p.b.column, p.b.row},
+            columns{p.a.data, p.a.column, p.a.row};
+        product<T> const turned{count, p.m, p.k, rows, columns, p.c + first, p.c_row, {}, true};
+        multiply_panels<T>(turned, 0, p.m, 0, count, steps, true);
+    });
+}
+
 // c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
 // how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
 // own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
@@ -175,6 +200,8 @@ template <class F>
         static_assert(simd<T>::width <= most_turned_rows);
         multiply_blocks<T>(
             {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, end, true});
+    } else if (!ends && fills_vectors_turned(m, n, k, a, b)) {
+        multiply_turned_blocks<T>({m, n, k, a, b, c, c_row});
     } else {
         multiply_blocks<T>({m, n, k, a, b, c, c_row, end, false, has_zeros});
     }
