@@ -44,7 +44,7 @@ auto batch_of_matrices(shape<Batch...>, shape<M, N>) -> shape<Batch..., M, N>;
 
 // Views of elements of type T with at least two axes each. `end`: on a GPU, an end that it knows.
 template <class T, class A, class B, class... End>
-auto multiply_matrices(A const& a, B const& b, End const&... end) {
+CASTNET_ALWAYS_INLINE auto multiply_matrices(A const& a, B const& b, End const&... end) {
     using SA = typename A::shape_type;
     using SB = typename B::shape_type;
     constexpr size_t m = SA::extent[SA::rank - 2], k = SA::extent[SA::rank - 1];
@@ -125,7 +125,7 @@ auto ended(Product&& product, F const& f) {
 } // namespace detail
 
 template <TensorExpression A, TensorExpression B>
-auto matmul(A const& a, B const& b) {
+CASTNET_ALWAYS_INLINE auto matmul(A const& a, B const& b) {
     using SA = typename A::shape_type;
     using SB = typename B::shape_type;
     static_assert(SA::rank > 0 && SB::rank > 0,

@@ -22,8 +22,8 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // Whether the panels of b are read where they lie: few rows do not repay packing them. (Lines of
 // narrow ones would drive each other out of the cache where b is large.)
 constexpr bool reads_in_place(std::ptrdiff_t rows, std::ptrdiff_t bytes_of_b) {
-    return has_narrow_panels ? rows <= 12 * tile_rows && bytes_of_b <= 2 * l1_cache
-                             : rows <= 44 * tile_rows;
+    constexpr std::ptrdiff_t most = (has_narrow_panels ? 12 : 44) * std::ptrdiff_t{tile_rows};
+    return rows <= most && (!has_narrow_panels || bytes_of_b <= 2 * l1_cache);
 }
 
 // Partition of a product among threads: pieces of its rows, and for each of these groups of its

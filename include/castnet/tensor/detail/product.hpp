@@ -8,7 +8,6 @@
 #include <castnet/tensor/detail/row_vectors.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -172,12 +171,16 @@ CASTNET_ALWAYS_INLINE void multiply_few(T const* a, T const* b, T* c) {
             sums[i * N + j] = sum;
         }
     }
-    std::memcpy(c, sums, sizeof sums);
+    CASTNET_UNROLL
+    for (size_t i = 0; i < M * N; ++i) { // (which stay in registers)
+        c[i] = sums[i];
+    }
 }
 
 // c (M x N, contiguous) = a (M x K) times b (K x N).
 template <size_t M, size_t K, size_t N, class T, size_t A, size_t AStep, size_t B, size_t BStep>
 void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B, BStep>, T* c) {
+    constexpr bool has_vector = N == 1 || (M == 1 && B == 1);
     if constexpr (!InVectors<T>) {
         for (size_t i = 0; i < M; ++i) {
             std::fill_n(c + i * N, N, T(0));
@@ -188,7 +191,7 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
                 }
             }
         }
-    } else if constexpr (M * N <= 16 && K <= 4 && (N == 1 || (M == 1 && B == 1))) {
+    } else if constexpr (M * N <= 16 && (has_vector ? K <= 4 : K <= 16 && N % 4 != 0)) {
         multiply_few<M, K, N, A, AStep, B, BStep>(a, b, c);
     } else if constexpr (N == 1 && (AStep == 1 || K == 1)) {
         multiply_vector<T>(M, K, a, A, b, c);
@@ -196,8 +199,6 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
         multiply<1, K, M>(b, matrix_strides<K, 1>{}, a, matrix_strides<AStep, A>{}, c);
     } else if constexpr (M == 1 && AStep == 1 && B == 1 && N > 1) { // a row times rows
         multiply_vector<T>(N, K, b, BStep, a, c);
-    } else if constexpr (M * N <= 16 && N % 4 != 0 && K <= 16) {
-        multiply_few<M, K, N, A, AStep, B, BStep>(a, b, c);
     } else if constexpr (std::is_same_v<T, float> && cpu::simd<T>::width == 16 && M == 4 &&
                          K == 4 && N == 4 && A == 4 && AStep == 1) {
         multiply_4x4(a, b, c);
