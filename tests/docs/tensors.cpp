@@ -137,6 +137,7 @@ TEST_CASE("the table's spellings") {
     auto const so_far = cn::cumsum(a);
     CHECK(allclose(cn::select<1>(so_far, 2), cn::sum<1>(a)));
     CHECK(allclose(cn::cumsum<0>(a)[2], cn::sum<0>(a)));
+    CHECK(allclose(cn::cumsum<0>(cn::diff<0>(a))[1], a[2] - a[0]));
     CHECK(cn::unique(v).size() == 3);
     CHECK(cn::nonzero(v > 0).size() == 2);
     CHECK(cn::masked_select(a, a > b).size() < 9);
@@ -193,6 +194,8 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::trace(cn::cov(a)) > 0);
     CHECK(cn::sum(cn::diag(v)) == 3);
     CHECK(cn::trace(a) == cn::sum(cn::diagonal(a)));
+    CHECK(allclose(cn::tril(a) + cn::triu<1>(a), a));
+    CHECK(cn::dot(cn::cross(v, a[1]), v) == doctest::Approx(0));
     CHECK(allclose(cn::matmul(a, cn::inverse(a)), matrix::eye(), 1e-9, 1e-9));
     CHECK(cn::determinant(a) * cn::determinant(cn::inverse(a)) == doctest::Approx(1));
     CHECK_FALSE(cn::any(cn::isclose(a, b)));

@@ -97,6 +97,12 @@ TEST_CASE("quantiles and what is close on a GPU") {
     CHECK(cn::trace(on_gpu).item() == doctest::Approx(cn::trace(square)));
     CHECK(cn::allclose(cn::to<host_device>(cn::cov(on_gpu)), cn::cov(square)));
     CHECK(cn::array_equal(cn::to<host_device>(cn::diag(on_gpu[0])), cn::diag(square[0])));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::tril<-1>(on_gpu)), cn::tril<-1>(square)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::diff<0>(on_gpu)), cn::diff<0>(square)));
+    auto const points = cn::evaluate(cn::slice<1, 0, 3>(square));
+    auto const points_there = cn::to<gpu_device>(points);
+    CHECK(cn::allclose(cn::to<host_device>(cn::cross(points_there, points_there[4])),
+                       cn::cross(points, points[4])));
 }
 
 TEST_CASE("permutations on a GPU are those of the host") {

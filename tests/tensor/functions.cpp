@@ -241,6 +241,25 @@ TEST_CASE("diagonals, traces and inverse matrices") {
     CHECK_THROWS_AS(inverse(square_matrix::ones()), error);
 }
 
+TEST_CASE("vector products, triangles and differences") {
+    CHECK(is<shape<2, 3, 3>>(cross(slice<2, 0, 3>(x), b), golden::vector_products));
+    CHECK(is<shape<3>>(cross(a[0] * 1, b), golden::vector_product));
+    tensor<int, shape<3>> const i{1, 0, 0}, j{0, 1, 0};
+    CHECK(array_equal(cross(j, i), tensor<int, shape<3>>{0, 0, -1}));
+
+    CHECK(is<shape<3, 4>>(tril(m), golden::lower));
+    CHECK(is<shape<2, 3, 4>>(tril<1>(x), golden::lower_1));
+    CHECK(is<shape<2, 3, 4>>(triu<-1>(x * 1), golden::upper));
+    auto const infinity = std::numeric_limits<float>::infinity();
+    CHECK(array_equal(triu(tensor<float, shape<2, 2>>::full(infinity)),
+                      tensor<float, shape<2, 2>>{{infinity, infinity}, {0, infinity}}));
+    static_assert(std::is_same_v<decltype(tril(tensor<std::uint8_t, shape<2, 2>>{})),
+                                 tensor<std::uint8_t, shape<2, 2>>>);
+
+    CHECK(is<shape<2, 3, 3>>(diff(x), golden::differences));
+    CHECK(is<shape<1, 3, 4>>(diff<0>(x + 1), golden::differences_0));
+}
+
 TEST_CASE("elements at places of their own along an axis") {
     tensor<int, shape<2, 4>> const ids{{2, 0, 1, 1}, {0, 0, 2, 1}};
     CHECK(is<shape<2, 4>>(take_along_axis<0>(m, ids), golden::taken_along));

@@ -1,10 +1,11 @@
-// Outer products, diagonal matrices and traces, and small systems of linear equations: Cholesky's
-// factor, solve by elimination with pivots, inverse and determinant. Computed at once, on the
-// calling thread, in the type of the elements (double for integers).
+// Outer and vector products, diagonals, triangles and traces, and small systems of linear
+// equations: Cholesky's factor, solve by elimination with pivots, inverse and determinant. Computed
+// at once, on the calling thread, in the type of the elements (double for integers).
 #pragma once
 
 #include <castnet/tensor/detail/factorize.hpp>
 #include <castnet/tensor/detail/invert.hpp>
+#include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/statistics.hpp>
 
@@ -40,6 +41,20 @@ inline constexpr bool can_solve = has_rows_of<A, B>();
 template <class... X>
 using real_value = number_of<fn::sqrt, common_value_t<X...>>;
 
+template <class S>
+inline constexpr bool has_points = S::rank > 0 && S::extent[S::rank > 0 ? S::rank - 1 : 0] == 3;
+
+// Where the elements of a matrix lie from its main diagonal, to the right, (rows, columns).
+template <class X>
+auto distances_from_diagonal() {
+    using S = typename X::shape_type;
+    static_assert(S::rank >= 2, "castnet: triangles are of matrices, or batches of them");
+    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    using Device = typename X::device_type;
+    auto const row = tensor<int, shape<rows, 1>, Device>::arange();
+    return evaluate(tensor<int, shape<columns>, Device>::arange() - row);
+}
+
 } // namespace detail
 
 // The products of all elements of one vector with all of another, (m, n).
@@ -50,6 +65,24 @@ auto outer(A const& a, B const& b) {
     static_assert(SA::rank == 1 && SB::rank == 1, "castnet: outer takes two vectors");
     auto const left = evaluate(a);
     return evaluate(expand_dims<1>(left) * b);
+}
+
+// The vector products of vectors of three elements along the last axis, as numpy.cross; the axes
+// before it broadcast.
+template <TensorExpression A, TensorExpression B>
+auto cross(A const& a, B const& b) {
+    static_assert(detail::has_points<typename A::shape_type> &&
+                      detail::has_points<typename B::shape_type>,
+                  "castnet: cross takes vectors of three elements along the last axis");
+    auto const left = detail::kept_values(a);
+    auto const right = detail::kept_values(b);
+    auto const product = [&](size_t i, size_t j) {
+        constexpr size_t along_a = A::shape_type::rank - 1, along_b = B::shape_type::rank - 1;
+        return evaluate(select<along_a>(left, i) * select<along_b>(right, j) -
+                        select<along_a>(left, j) * select<along_b>(right, i));
+    };
+    constexpr size_t axes = std::max(A::shape_type::rank, B::shape_type::rank);
+    return stack<axes - 1>(product(1, 2), product(2, 0), product(0, 1));
 }
 
 // The square matrix with a vector on its main diagonal and 0 elsewhere, as numpy.diag of a vector;
@@ -69,6 +102,21 @@ template <TensorExpression X>
 auto trace(X const& x) {
     auto const values = detail::kept_values(x);
     return sum(diagonal(values));
+}
+
+// The elements on and below the main diagonal of each matrix, or on and below the diagonal that is
+// so many columns to the right of it, and 0 elsewhere, as numpy.tril; axes before the last two are
+// batches.
+template <int Right = 0, TensorExpression X>
+auto tril(X const& x) {
+    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(
+        where(detail::distances_from_diagonal<X>() <= Right, x, 0));
+}
+// The same on and above, as numpy.triu.
+template <int Right = 0, TensorExpression X>
+auto triu(X const& x) {
+    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(
+        where(detail::distances_from_diagonal<X>() >= Right, x, 0));
 }
 
 // The lower triangular L with matmul(L, transpose(L)) = a, as numpy.linalg.cholesky; only the lower

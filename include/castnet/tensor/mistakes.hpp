@@ -187,6 +187,18 @@ template <size_t... Axes, TensorExpression X, class... More>
 auto cumsum(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"cumsum<axis>(x)">>(x);
 }
+template <TensorExpression X, class First, class... More>
+auto diff(X const& x, First const&, More const&...) {
+    return detail::written_otherwise<is_written<"diff<axis>(x)">>(x);
+}
+template <TensorExpression X, class Right>
+auto tril(X const& x, Right const&) {
+    return detail::written_otherwise<is_written<"tril<diagonal>(x)">>(x);
+}
+template <TensorExpression X, class Right>
+auto triu(X const& x, Right const&) {
+    return detail::written_otherwise<is_written<"triu<diagonal>(x)">>(x);
+}
 template <size_t... Axes, AnyTensor X, class... More>
     requires(!TensorExpression<X> && sizeof...(Axes) + sizeof...(More) > 0)
 constexpr auto cumsum(X const& x, More const&...) {

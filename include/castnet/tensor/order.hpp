@@ -1,6 +1,6 @@
-// Order along an axis, by default the last one: sort, argsort, largest, cumsum; of all elements:
-// unique, nonzero, masked_select; and searchsorted. Computed at once, on the host. NaN counts as
-// larger than all numbers, as in NumPy.
+// Order along an axis, by default the last one: sort, argsort, largest, cumsum, diff; of all
+// elements: unique, nonzero, masked_select; and searchsorted. Computed at once, on the host. NaN
+// counts as larger than all numbers, as in NumPy.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -242,6 +242,22 @@ auto cumsum(X const& x) {
         }
         return sums;
     }
+}
+
+// The differences of neighbours along an axis, by default the last one, as numpy.diff.
+template <size_t Axis, TensorExpression X>
+auto diff(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(S::extent[Axis] > 1, "castnet: diff needs two elements along its axis at least");
+    auto const values = detail::kept_values(x);
+    return evaluate(slice<Axis, 1, S::extent[Axis]>(values) -
+                    slice<Axis, 0, S::extent[Axis] - 1>(values));
+}
+template <TensorExpression X>
+auto diff(X const& x) {
+    static_assert(X::shape_type::rank > 0, "castnet: a tensor of rank 0 has no axes");
+    return diff<X::shape_type::rank - 1>(x);
 }
 
 namespace detail {
