@@ -50,9 +50,13 @@ auto distances_from_diagonal() {
     using S = typename X::shape_type;
     static_assert(S::rank >= 2, "castnet: triangles are of matrices, or batches of them");
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
-    using Device = typename X::device_type;
-    auto const row = tensor<int, shape<rows, 1>, Device>::arange();
-    return evaluate(tensor<int, shape<columns>, Device>::arange() - row);
+    auto const row = tensor<int, shape<rows, 1>>::arange();
+    auto const distances = evaluate(tensor<int, shape<columns>>::arange() - row);
+    if constexpr (is_host<typename X::device_type>) {
+        return distances;
+    } else {
+        return to<typename X::device_type>(distances);
+    }
 }
 
 } // namespace detail
