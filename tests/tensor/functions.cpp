@@ -90,6 +90,14 @@ TEST_CASE("rounding, and tests for NaN and infinity") {
                    doubles{-INFINITY, -2, -1, -0.0, 0, 1e300, INFINITY}));
     CHECK(is_exact(evaluate(castnet::ceil(few)),
                    doubles{-INFINITY, -1, -0.0, -0.0, 1, 1e300, INFINITY}));
+    using floats = tensor<float, shape<8>>;
+    floats const large{-8388607.5F, -4194303.5F, -0.5F,      -0.25F,
+                       2.5F,        4194303.5F,  8388607.5F, 1e30F};
+    CHECK(is_exact(evaluate(castnet::round(large)),
+                   floats{-8388608, -4194304, -0.0F, -0.0F, 2, 4194304, 8388608, 1e30F}));
+    CHECK(is_exact(evaluate(castnet::floor(large)),
+                   floats{-8388608, -4194304, -1, -1, 2, 4194303, 8388607, 1e30F}));
+    CHECK(std::isnan(castnet::round(NAN)));
     CHECK(array_equal(castnet::floor(tensor<int, shape<3>>{-1, 0, 7}),
                       tensor<int, shape<3>>{-1, 0, 7}));
     auto const special = [](auto infinity) {

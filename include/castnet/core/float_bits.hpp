@@ -6,8 +6,10 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/core/target.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -63,6 +65,21 @@ template <Binary T>
 CASTNET_HD constexpr T with_sign_of(T unsigned_number, T x) {
     using bits = float_bits<T>;
     return bits::number(bits::of(unsigned_number) | (bits::of(x) & bits::sign));
+}
+
+// The nearest whole number, the even one of two.
+template <class T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T nearest_whole(T x) {
+#if defined(__x86_64__) && !defined(__SSE4_1__) && !defined(__CUDA_ARCH__) &&                      \
+    !defined(__FAST_MATH__)
+    if constexpr (Vectorized<T>) { // std::rint is a call there: what is added leaves no fraction
+        using bits = float_bits<T>;
+        constexpr T large = bits::power_of_two(bits::bias + bits::mantissa_size);
+        T const rounded = magnitude(x) + large - large;
+        return select(magnitude(x) < large, with_sign_of(rounded, x), x);
+    }
+#endif
+    return std::rint(x);
 }
 
 // shift - sum, both so large that they have no bits for a fraction: minus the integer that was

@@ -20,7 +20,7 @@ struct function<fn::floor> : integer_derivative_reads<no_gradient> {
         if constexpr (std::is_integral_v<T>) {
             return a;
         } else {
-            T const nearest = std::rint(a); // (GCC keeps std::floor out of vectors.)
+            T const nearest = elementary::nearest_whole(a); // (GCC has no vectors of std::floor.)
             return nearest - select(nearest > a, T(1), T(0));
         }
     }
@@ -35,7 +35,7 @@ struct function<fn::ceil> : integer_derivative_reads<no_gradient> {
         if constexpr (std::is_integral_v<T>) {
             return a;
         } else {
-            T const nearest = std::rint(a);
+            T const nearest = elementary::nearest_whole(a);
             return std::copysign(nearest + select(nearest < a, T(1), T(0)), a); // -0 of -0.5
         }
     }
@@ -50,7 +50,7 @@ struct function<fn::round> : integer_derivative_reads<no_gradient> {
         if constexpr (std::is_integral_v<T>) {
             return a;
         } else {
-            return std::rint(a);
+            return elementary::nearest_whole(a);
         }
     }
 };

@@ -18,12 +18,18 @@ class elementwise_expression;
 
 namespace detail {
 
+// Whether a function of T is one of blocks, where it is one of blocks of some type. (Roots are
+// those of the processor.)
+template <fn F, class T>
+inline constexpr bool takes_blocks =
+    elementary::Vectorized<T> || ((F == fn::sqrt || F == fn::rsqrt) && elementary::Binary<T>);
+
 // Whether an expression is such a function, or has one.
 template <class X>
 inline constexpr bool is_of_blocks = false;
 template <fn F, class T, class S, class X, Number... More>
 inline constexpr bool is_of_blocks<elementwise_expression<F, T, S, X, More...>> =
-    elementary::Vectorized<T> &&
+    takes_blocks<F, T> &&
     requires(T* x, More... more) { block_function<F>::template take<1>(x, T(more)...); };
 template <fn F, class T, class S, TensorExpression X, TensorExpression Y>
 inline constexpr bool is_of_blocks<elementwise_expression<F, T, S, X, Y>> =

@@ -223,7 +223,7 @@ struct extreme_value {
     }
     template <size_t Count, class Run>
     CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
-        requires(std::integral<T> && !std::same_as<T, bool> && Count >= 4 * run_width<T>)
+        requires(std::integral<T> && !std::same_as<T, bool> && Count >= run_width<T>)
     {
         best[0] = better(best[0], extreme_of_run<Sign, T, Count>(run));
     }

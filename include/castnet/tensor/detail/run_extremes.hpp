@@ -4,6 +4,7 @@
 #include <castnet/tensor/detail/run.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -83,6 +84,25 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     has_nan = join_parts<typename lanes<T, width>::bits, parts>(numbers, keep_common_bits{}) == 0;
 }
 
+// Joins the lanes of whole numbers to one: halves first, then those of a word by shifts.
+template <std::integral T, class Vector, class Join>
+CASTNET_ALWAYS_INLINE T join_integers(Vector x, Join const& join) {
+    if constexpr (constexpr size_t half = sizeof(Vector) / 2; half >= sizeof(std::uint64_t)) {
+        typename lanes<T, half / sizeof(T)>::type lower, upper;
+        std::memcpy(&lower, &x, half);
+        std::memcpy(&upper, reinterpret_cast<char const*>(&x) + half, half);
+        join(lower, upper);
+        return join_integers<T>(lower, join);
+    } else {
+        CASTNET_UNROLL
+        for (size_t shift = 32; shift >= 8 * sizeof(T); shift /= 2) {
+            std::uint64_t const next = __builtin_bit_cast(std::uint64_t, x) >> shift;
+            join(x, __builtin_bit_cast(Vector, next));
+        }
+        return x[std::endian::native == std::endian::little ? 0 : sizeof(x) / sizeof(T) - 1];
+    }
+}
+
 // The same of whole numbers.
 template <int Sign, std::integral T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
@@ -100,12 +120,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
             improve(best, next);
         }
     }
-    T number = best[0];
-    for (size_t j = 1; j < width; ++j) {
-        T const next = best[j];
-        improve(number, next);
-    }
-    return number;
+    return join_integers<T>(best, improve);
 }
 
 // The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
