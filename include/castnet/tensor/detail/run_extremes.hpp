@@ -87,7 +87,8 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
 // Joins the lanes of whole numbers to one: halves first, then those of a word by shifts.
 template <std::integral T, class Vector, class Join>
 CASTNET_ALWAYS_INLINE T join_integers(Vector x, Join const& join) {
-    if constexpr (constexpr size_t half = sizeof(Vector) / 2; half >= sizeof(std::uint64_t)) {
+    constexpr size_t half = sizeof(Vector) / 2;
+    if constexpr (half >= sizeof(std::uint64_t)) {
         typename lanes<T, half / sizeof(T)>::type lower, upper;
         std::memcpy(&lower, &x, half);
         std::memcpy(&upper, reinterpret_cast<char const*>(&x) + half, half);
@@ -96,8 +97,12 @@ CASTNET_ALWAYS_INLINE T join_integers(Vector x, Join const& join) {
     } else {
         CASTNET_UNROLL
         for (size_t shift = 32; shift >= 8 * sizeof(T); shift /= 2) {
-            std::uint64_t const next = __builtin_bit_cast(std::uint64_t, x) >> shift;
-            join(x, __builtin_bit_cast(Vector, next));
+            std::uint64_t word;
+            std::memcpy(&word, &x, sizeof word);
+            word >>= shift;
+            Vector next;
+            std::memcpy(&next, &word, sizeof next);
+            join(x, next);
         }
         return x[std::endian::native == std::endian::little ? 0 : sizeof(x) / sizeof(T) - 1];
     }

@@ -76,18 +76,18 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
         auto const store_whole = [&]() __attribute__((always_inline)) {
             if constexpr (whole == length) {
                 store_block<length>(out, value, 0);
-                return;
-            }
+            } else {
 #ifdef __clang__
-            constexpr int at_once = whole % (4 * length) == 0   ? 4
-                                    : whole % (2 * length) == 0 ? 2
-                                                                : 1;
+                constexpr int at_once = whole % (4 * length) == 0   ? 4
+                                        : whole % (2 * length) == 0 ? 2
+                                                                    : 1;
 #pragma clang loop vectorize(assume_safety) interleave_count(at_once)
 #else
-            CASTNET_IVDEP
+                CASTNET_IVDEP
 #endif
-            for (size_t i = 0; i < whole; ++i) {
-                to[i] = stored_as<T>(value(i));
+                for (size_t i = 0; i < whole; ++i) {
+                    to[i] = stored_as<T>(value(i));
+                }
             }
         };
         if constexpr (rest == 0) {
