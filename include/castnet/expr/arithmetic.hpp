@@ -1,6 +1,7 @@
 // Arithmetic as element-wise functions.
 #pragma once
 
+#include <castnet/core/float_bits.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
