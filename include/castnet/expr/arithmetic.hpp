@@ -5,6 +5,7 @@
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace castnet {
@@ -83,7 +84,11 @@ struct function<fn::absolute> : integer_derivative_reads<0b1> {
         if constexpr (std::is_integral_v<T>) { // of which compilers know this form
             return a < T(0) ? T(-a) : a;
         } else if constexpr (elementary::Binary<T>) {
+#ifdef __CUDA_ARCH__
+            return std::fabs(a); // a part of the instruction that reads it
+#else
             return elementary::magnitude(a);
+#endif
         } else {
             return select(a < T(0), T(-a), a);
         }
