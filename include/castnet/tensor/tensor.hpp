@@ -5,6 +5,7 @@
 #include <castnet/expr/expr.hpp>
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/closeness.hpp>
+#include <castnet/tensor/cumulative.hpp>
 #include <castnet/tensor/einsum.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/histogram.hpp>

@@ -1,5 +1,5 @@
 // sort, argsort, largest, cumsum, unique, histogram and random_permutation of tensors on a GPU, by
-// CUB: as on the host (tensor/order.hpp, tensor/random.hpp). Needs nvcc.
+// CUB: as on the host (tensor/order.hpp, tensor/cumulative.hpp, tensor/random.hpp). Needs nvcc.
 //
 // (CUB adds floats in an order that may differ from run to run: so cumsum of them, whose sums are
 // made in double, may differ in a last bit, and of doubles in the last ones.)
