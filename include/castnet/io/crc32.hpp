@@ -32,18 +32,22 @@ inline constexpr auto crc32_tables = [] {
     return tables;
 }();
 
+// Four bytes, which compilers load at once.
+constexpr std::uint32_t crc32_word(unsigned char const* from) {
+    return from[0] | std::uint32_t{from[1]} << 8 | std::uint32_t{from[2]} << 16 |
+           std::uint32_t{from[3]} << 24;
+}
+
 template <std::uint32_t Polynomial>
 constexpr std::uint32_t crc32_of(std::span<unsigned char const> data, std::uint32_t before) {
     auto const& tables = crc32_tables<Polynomial>;
     std::uint32_t crc = ~before;
     std::size_t at = 0;
     for (; data.size() - at >= 8; at += 8) {
-        std::uint32_t next = 0;
-        for (std::size_t i = 0; i < 8; ++i) {
-            std::uint32_t const byte = i < 4 ? data[at + i] ^ (crc >> 8 * i & 255) : data[at + i];
-            next ^= tables[7 - i][byte];
-        }
-        crc = next;
+        std::uint32_t const low = crc ^ crc32_word(&data[at]), high = crc32_word(&data[at + 4]);
+        crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^
+              tables[4][low >> 24] ^ tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^
+              tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
     }
     for (; at < data.size(); ++at) {
         crc = crc >> 8 ^ tables[0][(crc ^ data[at]) % 256];
