@@ -45,7 +45,7 @@ inline void write_changed(io::safetensors_file const& good, std::string_view cha
             metadata[key] = value;
         }
     }
-    io::save_safetensors(path, tensors, metadata);
+    detail::save_weights_file(path, std::move(tensors), std::move(metadata));
 }
 
 // What is taken can be saved and taken again; what is refused changes nothing.

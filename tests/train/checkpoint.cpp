@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -54,6 +56,48 @@ TEST_CASE("saved weights come back bit by bit") {
     CHECK(everything(loaded) != everything(saved));
     cn::load(loaded, f.name);
     CHECK(everything(loaded) == everything(saved));
+}
+
+TEST_CASE("a damaged file is refused, or its damage changes nothing") {
+    file const f;
+    model const saved{cn::seed{1}};
+    cn::save(saved, f.name);
+    auto const good = cn::io::read_file(f.name);
+    int refused = 0;
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        auto damaged = good;
+        damaged[i] ^= static_cast<unsigned char>(1 << i % 8);
+        model loaded{cn::seed{2}};
+        auto const before = everything(loaded);
+        try {
+            cn::load(loaded, damaged);
+            CHECK(everything(loaded) == everything(saved)); // the name of the checksum, say
+        } catch (cn::file_error const&) {
+            CHECK(everything(loaded) == before);
+            ++refused;
+        }
+    }
+    CHECK(refused > int(good.size()) - 40);
+
+    auto const stored = cn::io::load_safetensors(f.name);
+    auto tensors = stored.entries();
+    float const other[1] = {7};
+    REQUIRE(tensors[0].bytes.size() >= sizeof other);
+    std::vector<unsigned char> bytes(tensors[0].bytes.begin(), tensors[0].bytes.end());
+    std::memcpy(bytes.data(), other, sizeof other);
+    tensors[0].bytes = bytes;
+    cn::io::save_safetensors(f.name, tensors, stored.metadata());
+    model loaded{cn::seed{2}};
+    for (auto const& load :
+         {std::function<void()>{[&] { cn::load(loaded, f.name); }},
+          std::function<void()>{[&] { cn::load(loaded, f.name, cn::partial{}); }}}) {
+        CHECK_THROWS_WITH_AS(load(), doctest::Contains("the file is damaged; take another copy"),
+                             cn::file_error);
+    }
+    auto metadata = stored.metadata();
+    metadata.erase("castnet.crc32c");
+    cn::io::save_safetensors(f.name, tensors, metadata);
+    cn::load(loaded, f.name);
 }
 
 TEST_CASE("weights of 16 bits, and those of float in a model of double, are read exactly") {

@@ -476,7 +476,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         auto const without = [&](auto const& change) {
             auto metadata = stored.metadata();
             change(metadata);
-            cn::io::save_safetensors(f.name, stored.entries(), metadata);
+            cn::detail::save_weights_file(f.name, stored.entries(), metadata);
             return refusal(f.name);
         };
         // another version of castnet may have traced the same network otherwise
@@ -498,7 +498,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
             auto metadata = stored.metadata();
             REQUIRE(metadata.contains("castnet." + key));
             metadata["castnet." + key] = value;
-            cn::io::save_safetensors(f.name, stored.entries(), metadata);
+            cn::detail::save_weights_file(f.name, stored.entries(), metadata);
             CAPTURE(key);
             CAPTURE(value);
             auto const message = refusal(f.name);
@@ -525,7 +525,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         with("loss", "mse");
         CHECK(with("steps", std::string(100'000, '\033')).find('\033') == std::string::npos);
         CHECK(refusal(f.name).size() < 1000);
-        cn::io::save_safetensors(f.name, stored.entries(), stored.metadata());
+        cn::detail::save_weights_file(f.name, stored.entries(), stored.metadata());
         CHECK(refusal(f.name) == "");
     }
     SUBCASE("callbacks of an epoch before the first one has ended") {
@@ -535,7 +535,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
             auto metadata = stored.metadata();
             REQUIRE(metadata.at(key) == "0");
             metadata[key] = "1";
-            cn::io::save_safetensors(f.name, stored.entries(), metadata);
+            cn::detail::save_weights_file(f.name, stored.entries(), metadata);
             CHECK(contains(refusal(f.name), "callbacks of an epoch, but no epoch that ended"));
         }
     }
@@ -552,7 +552,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
                 }
             }
             REQUIRE(!numbers.empty());
-            cn::io::save_safetensors(f.name, tensors, stored.metadata());
+            cn::detail::save_weights_file(f.name, tensors, stored.metadata());
             return refusal(f.name);
         };
         CHECK(contains(with("optimizer/1/1.weight", -1), "optimizer/1/1.weight"));
@@ -562,7 +562,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         CHECK(with("optimizer/0/1.weight", -1) == "");
         auto tensors = stored.entries();
         std::erase_if(tensors, [](auto const& t) { return t.name == "optimizer/1/6.bias"; });
-        cn::io::save_safetensors(f.name, tensors, stored.metadata());
+        cn::detail::save_weights_file(f.name, tensors, stored.metadata());
         CHECK(contains(refusal(f.name), "optimizer/1/6.bias"));
     }
     SUBCASE("the first version") {
@@ -570,7 +570,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         auto const stored = cn::io::load_safetensors(f.name);
         auto metadata = stored.metadata();
         metadata.erase("castnet.version");
-        cn::io::save_safetensors(f.name, stored.entries(), metadata);
+        cn::detail::save_weights_file(f.name, stored.entries(), metadata);
         CHECK(contains(refusal(f.name), "the first version, without a history"));
     }
     SUBCASE("without validation data") {
@@ -586,7 +586,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         auto const stored = cn::io::load_safetensors(f.name);
         auto metadata = stored.metadata();
         metadata.at("castnet.history.0.name") = "lost";
-        cn::io::save_safetensors(f.name, stored.entries(), metadata);
+        cn::detail::save_weights_file(f.name, stored.entries(), metadata);
         run<cn::adam> resumed;
         cn::load(resumed.training, f.name);
         CHECK_THROWS_WITH_AS(

@@ -69,7 +69,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record_fit(t, record);
     io::safetensors_metadata metadata = record.metadata();
     add_description(metadata, t.model().description());
-    io::save_safetensors(file, list.tensors(), metadata);
+    save_weights_file(file, list.tensors(), std::move(metadata));
 }
 
 } // namespace detail
@@ -143,7 +143,7 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     using T = typename Model::value_type;
-    io::safetensors_file const stored = io::load_safetensors(file);
+    io::safetensors_file const stored = detail::load_weights_file(file);
     detail::training_record const record{stored.metadata(), file};
     detail::check_settings(t, record, file);
     detail::check_element_type<T>(stored);

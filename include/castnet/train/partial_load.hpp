@@ -152,7 +152,7 @@ template <class Net, class Where, class Batch>
 [[gnu::noinline]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
                                    partial const& how) {
     using model_type = model<Net, Where, Batch>;
-    io::safetensors_file const stored = io::load_safetensors(file);
+    io::safetensors_file const stored = detail::load_weights_file(file);
     detail::partial_match all = detail::match(
         stored.entries(), {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
     if (!all.nothing.empty()) {

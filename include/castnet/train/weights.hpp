@@ -10,6 +10,7 @@
 #include <castnet/train/description_io.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
+#include <castnet/train/weights_file.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -158,17 +159,18 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
     detail::add_parameters(list, m, file);
     io::safetensors_metadata metadata;
     detail::add_description(metadata, m.description());
-    io::save_safetensors(file, list.tensors(), metadata);
+    detail::save_weights_file(file, list.tensors(), std::move(metadata));
 }
 
 // Reads all parameters and running statistics, and the description if there is one. Throws
 // file_error, and leaves the model as it was, unless the file holds every one of them with its
 // shape and a type whose values the model's element type holds (F16, BF16, F32; F64 for double),
-// without NaN, and nothing else. (PyTorch's "….num_batches_tracked", which only counts, is passed
-// over, and of a checkpoint of a training only the weights are read.)
+// without NaN, and nothing else, and unless the checksum that save() writes, if it has one, is that
+// of its content. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a
+// checkpoint of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
-    detail::set_parameters_and_description(m, io::load_safetensors(file));
+    detail::set_parameters_and_description(m, detail::load_weights_file(file));
 }
 
 // The same from the bytes of such a file in memory, for programs that have their weights in
@@ -176,7 +178,9 @@ void load(model<Net, Where, Batch>& m, std::string const& file) {
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::span<unsigned char const> file) {
     io::memory_source bytes{file, "weights in memory"};
-    detail::set_parameters_and_description(m, io::safetensors_file{bytes});
+    io::safetensors_file const stored{bytes};
+    detail::check_checksum(stored);
+    detail::set_parameters_and_description(m, stored);
 }
 
 // Only for their messages.

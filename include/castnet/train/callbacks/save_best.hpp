@@ -47,7 +47,7 @@ public:
                                   ", the best so far of the fit that goes on; put it "
                                   "there, or leave out best_options::restore"});
             }
-            static_cast<void>(detail::parameters_in<Model>(io::load_safetensors(file_)));
+            static_cast<void>(detail::parameters_in<Model>(detail::load_weights_file(file_)));
         }
     }
     [[gnu::noinline]] void begin_fit(history const& h) const {
