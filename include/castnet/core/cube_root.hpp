@@ -24,7 +24,8 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T cube_root_in_vectors(T x) {
     for (int step = 0; step != 3; ++step) {
         r = multiply_add(r * T(1.0 / 3), multiply_add(-(a * r * r), r, T(1)), r);
     }
-    double const wide = a, square = static_cast<double>(r) * r, root = wide * square;
+    auto const wide = static_cast<double>(a), first = static_cast<double>(r);
+    double const square = first * first, root = wide * square;
     double const better =
         multiply_add(multiply_add(-root * root, root, wide), square * (1.0 / 3), root);
     auto const found = static_cast<T>(better * select(is_subnormal, 0x1p-8, 1.0));

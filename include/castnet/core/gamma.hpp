@@ -56,7 +56,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr raised_argument raise_argument(double
 // The logarithm of |gamma(x)|, infinity at 0, -1, -2, …. Within 1e-14 or, of large numbers, 5 ulp
 template <std::floating_point T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T lgamma(T x) {
-    double const at = x;
+    auto const at = static_cast<double>(x);
     bool const negative = at < 0;
     auto const r = raise_argument<gamma_steps<T>>(select(negative, 1 - at, at));
     double const rest = at - std::rint(at), inverse = 1 / r.z;
@@ -76,7 +76,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T lgamma(T x) {
 // The derivative of lgamma, NaN at -1, -2, …. Within 1e-14 or, of large numbers, 5 ulp
 template <std::floating_point T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T digamma(T x) {
-    double const at = x;
+    auto const at = static_cast<double>(x);
     bool const negative = at < 0;
     auto const r = raise_argument<gamma_steps<T>>(select(negative, 1 - at, at));
     double const angle = std::numbers::pi * (at - std::rint(at)), inverse = 1 / r.z;

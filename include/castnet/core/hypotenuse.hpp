@@ -15,7 +15,7 @@ namespace castnet::elementary::inline CASTNET_VECTORS {
 template <std::same_as<float> T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr double sum_of_squares(T a, T b) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
-    double const x = a, y = b;
+    auto const x = static_cast<double>(a), y = static_cast<double>(b);
     bool const is_a = magnitude(a) == infinity, is_b = magnitude(b) == infinity;
     return select(is_a | is_b, double(infinity), x * x + y * y);
 }

@@ -36,7 +36,8 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T power_of_positive(T base, T exponen
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr float most = 0x1p40F; // from here on 0, 1 or infinity
     constexpr double last = 200;    // beyond it 0 or infinity
-    double const y = select(magnitude(exponent) < most, exponent, with_sign_of(most, exponent));
+    auto const y = static_cast<double>(
+        select(magnitude(exponent) < most, exponent, with_sign_of(most, exponent)));
     auto const x = reduce_argument(static_cast<double>(base));
     // both in parts, of which none waits for another (Estrin's scheme)
     double const s = x.f / (2.0 + x.f), z = s * s, z2 = z * z;

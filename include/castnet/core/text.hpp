@@ -36,6 +36,7 @@ public:
     template <std::unsigned_integral N>
     constexpr text_piece(N n) : natural_{n}, kind_{kind::natural} {}
     constexpr text_piece(double x) : real_{x}, kind_{kind::real} {}
+    constexpr text_piece(float x) : text_piece{static_cast<double>(x)} {}
 
     [[gnu::noinline]] void append_to(std::string& out) const {
         char digits[32] = "";

@@ -34,7 +34,7 @@ public:
         for (size_t i = 0; i < doubles_.size(); ++i) {
             double const value = doubles_[i];
             if (castnet::detail::is_finite(value) &&
-                std::abs(value) > std::numeric_limits<float>::max()) {
+                std::abs(value) > double(std::numeric_limits<float>::max())) {
                 throw error({"castnet: data::column: value ", i, " is ", value,
                              ", numbers must lie within the range of float"});
             }

@@ -48,11 +48,11 @@ dataset<shape<1>, shape<Features>> linear(size_t samples, std::uint64_t seed,
     points.reserve(samples * Features);
     targets.reserve(samples);
     for (size_t i = 0; i < samples; ++i) {
-        double y = intercept;
+        auto y = static_cast<double>(intercept);
         for (float const coefficient : coefficients) {
             double const x = 2 * random.uniform() - 1;
             points.push_back(static_cast<float>(x));
-            y += coefficient * x;
+            y += static_cast<double>(coefficient) * x;
         }
         targets.push_back(static_cast<float>(y + noise * random.normal()));
     }

@@ -76,7 +76,7 @@ public:
             for (size_t const number : numbers) {
                 double const found = value(row, number);
                 if (castnet::detail::is_finite(found) &&
-                    std::abs(found) > std::numeric_limits<float>::max()) {
+                    std::abs(found) > double(std::numeric_limits<float>::max())) {
                     fail(row, number, string_of({"found ", found, ", beyond the range of float"}));
                 }
                 values.push_back(static_cast<float>(found));

@@ -61,7 +61,7 @@ struct cross_entropy_loss {
         constexpr size_t classes = channels_of<S>;
         auto const largest = detached_max_channels(logits);
         auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(label));
-        constexpr double rest = double{Smoothing} / double(classes);
+        constexpr double rest = static_cast<double>(Smoothing) / double(classes);
         if constexpr (Smoothing == 0) {
             return log_sum_exp(logits - largest) + sum_channels(where(hit, largest - logits, 0));
         } else {

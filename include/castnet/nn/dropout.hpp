@@ -31,7 +31,8 @@ struct dropout_rate {
     static_assert(possible,
                   "castnet: dropout, spatial_dropout, alpha_dropout, gaussian_dropout and "
                   "stochastic_depth: the rate must be in [0, 1); see dropout_rate<rate>");
-    static constexpr double value = possible ? Rate : 0; // one mistake is one error
+    static constexpr double value =
+        static_cast<double>(possible ? Rate : 0); // one mistake is one error
 };
 
 // A layer that drops parts of a tensor: elements that share a number of Parts::kept<S> are set to 0

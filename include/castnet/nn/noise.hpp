@@ -32,7 +32,7 @@ struct gaussian_noise_layer {
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return x.g->trains() ? x + double{Deviation} * normal_noise(x) : x;
+        return x.g->trains() ? x + static_cast<double>(Deviation) * normal_noise(x) : x;
     }
 };
 

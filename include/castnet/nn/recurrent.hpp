@@ -213,7 +213,7 @@ private:
         if constexpr (last) {
             return y;
         } else {
-            auto above = detail::steps_of(detail::dropped(y, double{between}));
+            auto above = detail::steps_of(detail::dropped(y, static_cast<double>(between)));
             above.backward = x.backward;
             above.lengths = x.lengths;
             return from_layer<Layer + 1>(above);
@@ -251,8 +251,7 @@ private:
     constexpr auto one_layer(time_steps<S> x, Initial... initial) const {
         constexpr size_t wide = Cell::gates * Units;
         constexpr auto const& names = detail::names_of_recurrent<Layer, Reverse>;
-        constexpr initializer start =
-            random_uniform(static_cast<float>(1 / constant_square_root(Units)));
+        constexpr initializer start = random_uniform(1 / constant_square_root(Units));
         ir::graph& g = *x.values.g;
         auto const kernel = new_parameter<shape<wide, channels_of<S>>>(g, names.weight_ih,
                                                                        {role::dense_weight, start});
@@ -266,9 +265,9 @@ private:
             shift = new_parameter<shape<wide>>(g, names.bias_hh, {role::vector, start});
         }
         symbol<shape<Units>> mask{};
-        if (detail::drops(g, double{recurrent})) {
+        if (detail::drops(g, static_cast<double>(recurrent))) {
             // (stored, since what a step reads from outside and draws itself is new in each)
-            mask = bernoulli<shape<Units>>(g, 1.0 - double{recurrent}) + 0;
+            mask = bernoulli<shape<Units>>(g, 1.0 - static_cast<double>(recurrent)) + 0;
         }
         auto const cell = [&](auto x_t, auto h, auto... more) {
             auto state = matmul(mask.g ? h * mask : h, back);

@@ -73,10 +73,11 @@ namespace detail {
 // The numbers that a program gives for a parameter.
 constexpr void check_numbers(ir::graph& g, initializer start, penalty const& cost) {
     bool const is_range = start.kind == initial::uniform || start.kind == initial::normal;
-    g.expect(is_range ? is_finite_not_negative(double{start.value})
-                      : is_finite(double{start.value}),
+    auto const start_value = static_cast<double>(start.value);
+    g.expect(is_range ? is_finite_not_negative(start_value) : is_finite(start_value),
              mistake::number_of_initializer);
-    g.expect(is_finite_not_negative(double{cost.l1}) && is_finite_not_negative(double{cost.l2}),
+    g.expect(is_finite_not_negative(static_cast<double>(cost.l1)) &&
+                 is_finite_not_negative(static_cast<double>(cost.l2)),
              mistake::number_of_penalty);
 }
 

@@ -50,7 +50,7 @@ struct distribution {
 
 [[gnu::noinline]] inline distribution distribution_of(parameter const& p) {
     fans const fan = fans_of(p);
-    double const value = p.start.value;
+    auto const value = static_cast<double>(p.start.value);
     switch (p.start.kind) {
     case initial::zeros:
         return {};
@@ -174,7 +174,7 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
         w[i] = random(philox({static_cast<std::uint32_t>(i), stream, 0, 0x696e6974U}, key));
     }
     if (p.start.kind == initial::orthogonal) {
-        make_orthogonal(w, p.shape.extent[0], p.start.value);
+        make_orthogonal(w, p.shape.extent[0], static_cast<double>(p.start.value));
     }
     if (p.start.kind == initial::function) {
         for (std::size_t i = 0; i < w.size(); ++i) {

@@ -80,8 +80,8 @@ template <class Scores>
 [[gnu::noinline]] inline void show_earlier_fits(std::uint64_t epochs) {
     std::fprintf(stderr,
                  "castnet: fit: goes on with the fit that the checkpoint was written in; fits of "
-                 "%zu epochs had ended before it, so do not call those again\n",
-                 static_cast<std::size_t>(epochs));
+                 "%llu epochs had ended before it, so do not call those again\n",
+                 static_cast<unsigned long long>(epochs));
 }
 
 } // namespace castnet::detail

@@ -48,7 +48,9 @@ bool is_in_range(From x) {
     if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
         return true;
     } else if constexpr (std::floating_point<T>) {
-        return !castnet::detail::is_finite(x) || std::abs(x) <= std::numeric_limits<T>::max();
+        return !castnet::detail::is_finite(x) ||
+               std::abs(x) <=
+                   static_cast<std::common_type_t<From, T>>(std::numeric_limits<T>::max());
     } else if constexpr (std::floating_point<From>) {
         double const whole = std::trunc(double{x});
         double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);

@@ -74,7 +74,7 @@ struct sum_reduction {
         if constexpr (fills_vector<Count, T>) {
             total[0] += sum_of_run<T, Count>(run);
         } else {
-            total[0] += sum_of_few<Count>(run(length<Count>{}, 0));
+            total[0] += static_cast<accumulator>(sum_of_few<Count>(run(length<Count>{}, 0)));
         }
     }
     template <size_t Count, class Run>

@@ -303,7 +303,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows,
     wide numbers[Vectors * run_width<T>];
     std::memcpy(numbers, total, sizeof numbers);
     for (size_t j = 0; j < Vectors * run_width<T>; ++j) {
-        sums[j] = numbers[j];
+        sums[j] = static_cast<double>(numbers[j]);
     }
 }
 
