@@ -14,6 +14,7 @@ inline std::string content_without_times(std::string const& file) {
     metadata.erase("castnet.history." + std::to_string(columns - 2)); // seconds
     metadata.erase("castnet.history." + std::to_string(columns - 1)); // waiting
     metadata.erase("castnet.fit.seconds");
+    metadata.erase("castnet.crc32c"); // of the times, too
     std::string all;
     for (auto const& [key, value] : metadata) {
         all += key + '=' + value + '\n';
