@@ -202,6 +202,9 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
     panel_scratch<F> part;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_steps_at_once];
+    if (p.turns && p.end.accumulate) {
+        transpose(right - left, p.m, p.c + left * p.c_row, p.c_row, turning, width);
+    }
     std::ptrdiff_t begin = 0;
     do { // at least once: a sum over no samples is 0
         std::ptrdiff_t const end = std::min(begin + most, p.k);

@@ -192,7 +192,7 @@ template <class F>
     }
     using T = sum_type<F>;
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
-    bool const ends = end.bias || end.rectifies || end.accumulate;
+    bool const ends = end.bias || end.rectifies;
     if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_steps_at_once &&
         a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
@@ -200,7 +200,7 @@ template <class F>
         static_assert(simd<T>::width <= most_turned_rows);
         multiply_blocks<T>(
             {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, end, true});
-    } else if (!ends && fills_vectors_turned(m, n, k, a, b)) {
+    } else if (!ends && !end.accumulate && fills_vectors_turned(m, n, k, a, b)) {
         multiply_turned_blocks<T>({m, n, k, a, b, c, c_row});
     } else {
         multiply_blocks<T>({m, n, k, a, b, c, c_row, end, false, has_zeros});
