@@ -533,8 +533,8 @@ TEST_CASE_TEMPLATE("dilated convolution by Winograd's algorithm", T, float, doub
 }
 
 TEST_CASE_TEMPLATE("convolution of few vectors by Winograd's algorithm", T, float, double) {
-    for (int const channels : {16, 17, 24, 31}) {
-        for (int const filters : {16, 18, 29}) {
+    for (int const channels : {12, 16, 17, 24, 31}) {
+        for (int const filters : {12, 15, 16, 18, 29}) {
             for (std::size_t const kernel : {3U, 5U}) {
                 for (cn::padding2 padding : {cn::padding2{cn::valid}, cn::padding2{cn::same}}) {
                     check_convolution<T>(
@@ -545,6 +545,8 @@ TEST_CASE_TEMPLATE("convolution of few vectors by Winograd's algorithm", T, floa
     }
     check_convolution<T>(cn::make_window(16, 16, 17, 20, 4, 2, 1, 1, 1), 3);
     check_convolution<T>(cn::make_window(20, 11, 9, 16, 3, 1, 2, 2, 1), 2); // dilated
+    check_convolution<T>(cn::make_window(13, 11, 9, 14, 3, 1, 2, 2, 1), 2);
+    check_convolution<T>(cn::make_window(14, 16, 17, 13, 4, 2, 1, 1, 1), 3);
 }
 
 TEST_CASE_TEMPLATE("convolution of larger windows by Winograd's algorithm", T, float, double) {
@@ -833,7 +835,8 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, cn::same, 3, 1));
     check_threads<T>(cn::make_window(36, 23, 21, 52, 3, 1, 1, 1, 1)); // in part of a vector
     check_threads<T>(cn::make_window(17, 23, 21, 16, 3, 1, 1, 1, 1)); // in little more than one
-    check_threads<T>(cn::make_window(15, 31, 31, 33, 5, 1, 2, 1, 1)); // in planes of all channels
+    check_threads<T>(cn::make_window(13, 23, 21, 12, 3, 1, 1, 1, 1)); // in less than one
+    check_threads<T>(cn::make_window(11, 31, 31, 33, 5, 1, 2, 1, 1)); // in planes of all channels
     check_threads<T>(cn::make_window(18, 63, 32, 20, 3, {2, 1}, 1, 1, 1));
     check_threads<T>(cn::make_window(32, 19, 21, 36, 5, 1, 2, 1, 1)); // larger windows
     check_threads<T>(cn::make_window(96, 22, 20, 112, 4, 2, 1, 1, 1));

@@ -45,10 +45,11 @@ inline constexpr std::ptrdiff_t run_steps = 1024;
 // a kernel reads stays in the cache.
 inline constexpr int band_pixels = 192;
 
-// Channels and filters from which on Winograd's transforms are worth the products saved, and which
-// fill a vector; twice as many where a sample has fewer results, of few tiles. (The measurement is
-// in bench/results/cpu_operations.md.)
-inline constexpr int winograd_channels = 16, winograd_many_results = 48;
+// Channels and filters from which on Winograd's transforms are worth the products saved; more of
+// them where a sample has fewer results, of few tiles. (The measurements are in
+// bench/results/cpu_operations.md.)
+inline constexpr int winograd_channels = 12, winograd_many_results = 48,
+                     winograd_channels_of_few_results = 32;
 
 // Pixels of a sample up to which, and bytes of weights from which on, a convolution of single
 // pixels is a product for the whole batch.

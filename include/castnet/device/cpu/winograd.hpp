@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -29,6 +30,15 @@ template <class T>
 void store(vec<T> x, T* to) {
     *reinterpret_cast<vec<T>*>(to) = x;
 }
+// Its first elements, where a vector has more of them than there are.
+template <class T>
+[[gnu::always_inline]] inline void store(vec<T> x, T* to, std::ptrdiff_t count) {
+    if (count >= simd<T>::width) {
+        store(x, to);
+    } else {
+        std::memcpy(to, &x, static_cast<std::size_t>(count) * sizeof(T));
+    }
+}
 
 // Channels or filters up to the end of their last vector. What is loaded there beyond them takes no
 // part in any result.
@@ -36,11 +46,10 @@ template <class T>
 constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t count) {
     return (count + simd<T>::width - 1) / simd<T>::width * simd<T>::width;
 }
-// Where a vector of results lies: the last one ends with them, so it may repeat some.
+// Where a vector of results lies: the last one of several ends with them, so it may repeat some.
 template <class T>
 constexpr std::ptrdiff_t within(std::ptrdiff_t count, std::ptrdiff_t first) {
-    static_assert(simd<T>::width <= winograd_channels);
-    return std::min(first, count - simd<T>::width);
+    return std::max(std::min(first, count - simd<T>::width), std::ptrdiff_t{0});
 }
 
 // Where a piece's vectors go or come from, for each place in a tile.
@@ -116,7 +125,7 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
                         result = rectified<T>(result, end.most);
                     }
                     if ((i == 0 || has_second_row) && (j == 0 || has_second_column)) {
-                        store(result, to + i * second_row + j * second_column + k);
+                        store<T>(result, to + i * second_row + j * second_column + k, filters);
                     }
                 }
             }
@@ -159,11 +168,11 @@ transform_weight(sum_type<F> const* from, std::ptrdiff_t next_number, std::ptrdi
     store_places<P, Down, Across, F>(numbers, to, offset);
 }
 
-// The sums of products of a channel for some filters, transformed back to gradients of the weights
-// under a piece.
+// The sums of products of a channel for some of so many filters, transformed back to gradients of
+// the weights under a piece.
 template <int Down, int Across, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_weight_gradient(T const* from, place_offsets const& offset, T* to,
+transform_weight_gradient(T const* from, place_offsets const& offset, std::ptrdiff_t filters, T* to,
                           std::ptrdiff_t next_row, std::ptrdiff_t next_column) {
     vec<T> turned[4][size_t(Down)];
     CASTNET_UNROLL
@@ -191,7 +200,7 @@ transform_weight_gradient(T const* from, place_offsets const& offset, T* to,
         winograd_row<Across, T>::weight_gradient(row, across);
         CASTNET_UNROLL
         for (int j = 0; j < Across; ++j) {
-            store(across[j], to + i * next_row + j * next_column);
+            store<T>(across[j], to + i * next_row + j * next_column, filters);
         }
     }
 }

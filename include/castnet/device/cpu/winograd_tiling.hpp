@@ -175,7 +175,7 @@ template <class F>
 constexpr bool suits_winograd(window const& w) {
     constexpr int pair = simd<F>::width * numbers_in<F>;
     bool const has_many_results = w.out_height * w.out_width >= winograd_many_results;
-    int const least = has_many_results ? winograd_channels : 2 * winograd_channels;
+    int const least = has_many_results ? winograd_channels : winograd_channels_of_few_results;
     return has_pieces(w.kernel_h, w.stride_h, w.dilation_h) &&
            has_pieces(w.kernel_w, w.stride_w, w.dilation_w) && w.groups == 1 &&
            w.channels >= least && w.filters >= least && w.pad_top < w.kernel_h * w.dilation_h &&

@@ -122,7 +122,7 @@ void finish_winograd_weight(window const& w, T const* sums, T* dw) {
                 for (std::ptrdiff_t first = 0; first < w.filters; first += simd<T>::width) {
                     std::ptrdiff_t const k = within<T>(w.filters, first);
                     transform_weight_gradient<Down, Across, T>(
-                        sums + c * filters + k, offset, to + c * w.filters + k,
+                        sums + c * filters + k, offset, w.filters, to + c * w.filters + k,
                         next_row(t, w) * tap, next_column(t) * tap);
                 }
             });
