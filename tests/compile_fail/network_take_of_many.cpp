@@ -1,5 +1,5 @@
 // As many slices as a table of relative positions has entries.
-// expect: castnet: take: the positions have more than 256 runs of neighbours
+// expect: castnet: take: the positions have more than 256 runs of neighbours.*matmul\(one_hot<rows>\(positions\), x\)
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

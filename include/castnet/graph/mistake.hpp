@@ -193,8 +193,10 @@ struct network_has_no_mistake {
     static_assert(
         Found != mistake::too_many_runs,
         "castnet: take: the positions have more than 256 runs of neighbours, each of "
-        "which is a slice: take the matrix product with a table that has a 1 in each row, "
-        "a parameter with .trainable = false, which model.set() fills");
+        "which is a slice: take the matrix product with a table that has a 1 in each row: "
+        "matmul(one_hot<rows>(positions), x), where a formula of channel_index and row_index "
+        "gives the positions, or a parameter with .trainable = false that starts "
+        "from_function<f>");
     static_assert(
         Found != mistake::shared_with_other_shape,
         "castnet: shared<name, layer> is used where its layer needs parameters of another shape; "
