@@ -413,7 +413,8 @@ void check_threads(cn::ir::window const& w) {
     cn::cpu::set_thread_count(before);
 }
 
-// Rows of a product against those of one with fewer rows, on several threads.
+// Rows of a product against those of one with fewer rows, on several threads. (Few rows of a
+// gradient by the input have sums of another order than many.)
 template <class T>
 void check_rows() {
     constexpr int rows = 13, in = 210, out = 530;
@@ -433,16 +434,20 @@ void check_rows() {
         std::vector<double> const some{x.begin(), x.begin() + count * in};
         return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
     };
-    auto const all = first_rows(rows), gradients = first_gradients(rows);
+    auto const all = first_rows(rows), few_gradients = first_gradients(8),
+               gradients = first_gradients(rows);
     int const before = cn::cpu::thread_count();
     for (int const threads : {1, 3}) {
         cn::cpu::set_thread_count(threads);
         for (int const count : {1, 2, 3, 8, 9}) {
             auto const some = first_rows(count);
             CHECK(std::equal(some.begin(), some.end(), all.begin()));
-            auto const some_gradients = first_gradients(count);
-            CHECK(std::equal(some_gradients.begin(), some_gradients.end(), gradients.begin()));
         }
+        for (int const count : {1, 2, 3, 8}) {
+            auto const some = first_gradients(count);
+            CHECK(std::equal(some.begin(), some.end(), few_gradients.begin()));
+        }
+        CHECK(first_gradients(rows) == gradients);
     }
     cn::cpu::set_thread_count(before);
 }
@@ -878,6 +883,11 @@ TEST_CASE_TEMPLATE("products of few rows", T, float, double) {
     }
     check_product<T>(2, 5, 4100);
     check_product<T>(13, 700, 410); // of a weight that an L2 cache does not hold
+    for (int rows : {1, 2, 3, 4, 7, 8, 24}) {
+        check_product<T>(rows, 15, 301); // by the input: fewer columns than a tile
+        check_product<T>(rows, 77, 300);
+    }
+    check_product<T>(5, 1030, 2050); // of a weight that is fetched
 }
 
 TEST_CASE_TEMPLATE("a row of a product depends neither on other rows nor on threads", T, float,

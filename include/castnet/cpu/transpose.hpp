@@ -38,6 +38,34 @@ turn_lanes(typename vector_of<T, Lanes>::type (&row)[size_t(Lanes)]) {
         turn_lanes<2 * Distance, T, Lanes>(row);
     }
 }
+// Adds to each lane all others whose number differs by a multiple of Distance.
+template <class T, int Distance>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void add_lane_groups(vec<T>& row) {
+    if constexpr (Distance < simd<T>::width) {
+        vec<T> other = row;
+        exchange_lanes<Distance, T, simd<T>::width>(
+            row, other, std::make_integer_sequence<int, simd<T>::width>{});
+        row += other;
+        add_lane_groups<T, 2 * Distance>(row);
+    }
+}
+// The first lanes of row[0] = the sums of all lanes of each of Count vectors, at most as many as
+// they have lanes: halving their number, each lane with bit Distance of what is left is that of a
+// vector with it.
+template <class T, int Count, int Distance = Count / 2>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void add_lanes(vec<T> (&row)[size_t(Count)]) {
+    constexpr auto lanes = std::make_integer_sequence<int, simd<T>::width>{};
+    if constexpr (Distance > 0) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Distance; ++i) {
+            exchange_lanes<Distance, T, simd<T>::width>(row[i], row[i + Distance], lanes);
+            row[i] += row[i + Distance];
+        }
+        add_lanes<T, Count, Distance / 2>(row);
+    } else {
+        add_lane_groups<T, Count>(row[0]);
+    }
+}
 template <class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {

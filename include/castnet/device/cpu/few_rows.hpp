@@ -30,15 +30,18 @@ bool has_few_rows(product<sum_type<F>> const& p) {
         bool const is_large = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)} > 32 * l1_cache;
         return p.m <= (has_narrow_panels && is_large ? 16 : 8);
     }
-    return numbers_in<F> == 1 && p.b.row == 1 && p.m <= most_few_rows_turned;
+    if constexpr (numbers_in<F> == 1) {
+        return has_few_rows_turned(p);
+    }
+    return false;
 }
 
 // Adds `Depth` steps of the depth to sums of `Rows` rows, which have whole vectors: as pairs of
-// factors do, the second number of each first.
+// factors do, the second number of each first. If `fetches`, as many more are fetched.
 template <int Rows, int Depth, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 add_steps(matrix<sum_type<F>> const& a, sum_type<F> const* b, std::ptrdiff_t b_row,
-          std::ptrdiff_t columns, sum_type<F>* sums, std::ptrdiff_t sums_row) {
+          std::ptrdiff_t columns, bool fetches, sum_type<F>* sums, std::ptrdiff_t sums_row) {
     using T = sum_type<F>;
     constexpr int width = simd<T>::width;
     T left[size_t(Rows)][size_t(Depth)];
@@ -52,6 +55,12 @@ add_steps(matrix<sum_type<F>> const& a, sum_type<F> const* b, std::ptrdiff_t b_r
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
             sum[i] = *reinterpret_cast<vec<T> const*>(sums + i * sums_row + j);
+        }
+        if (fetches) {
+            CASTNET_UNROLL
+            for (int k = 0; k < Depth; ++k) {
+                __builtin_prefetch(b + (Depth + k) * b_row + j, 0, 2);
+            }
         }
         CASTNET_UNROLL
         for (int step = 0; step < Depth; ++step) {
@@ -110,16 +119,16 @@ add_amx_steps(std::ptrdiff_t steps, matrix<sum_type<F>> const& a, sum_type<F> co
 
 template <int Depth, class F>
 void add_steps(std::ptrdiff_t rows, matrix<sum_type<F>> const& a, sum_type<F> const* b,
-               std::ptrdiff_t b_row, std::ptrdiff_t columns, sum_type<F>* sums,
+               std::ptrdiff_t b_row, std::ptrdiff_t columns, bool fetches, sum_type<F>* sums,
                std::ptrdiff_t sums_row) {
     std::ptrdiff_t i = 0;
     for (; i + 2 <= rows; i += 2) {
         add_steps<2, Depth, F>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
-                               sums + i * sums_row, sums_row);
+                               fetches && i == 0, sums + i * sums_row, sums_row);
     }
     if (i < rows) {
         add_steps<1, Depth, F>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
-                               sums + i * sums_row, sums_row);
+                               fetches && i == 0, sums + i * sums_row, sums_row);
     }
 }
 
@@ -146,10 +155,12 @@ void sum_rows(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t
             return;
         }
     }
+    bool const large = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)} > few_rows_fetched_ahead;
     auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
         for (; k + Depth <= end; k += Depth) {
             add_steps<Depth, F>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
-                                p.b.data + k * p.b.row + left, p.b.row, whole, sums, whole);
+                                p.b.data + k * p.b.row + left, p.b.row, whole,
+                                large && Depth == rows_side_by_side, sums, whole);
         }
     };
     std::ptrdiff_t k = begin;
@@ -162,7 +173,7 @@ void sum_rows(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t
 
 // Some columns of a product, as many as the sums have room for: `steps` of the depth are summed up
 // before they are added to the result, in the order of tiles (multiply_panels), so that a row does
-// not depend on how many others there are. Rows or columns of b are contiguous.
+// not depend on how many others there are. Or b lies turned, and the steps are all of the depth.
 template <class F>
 void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,
                       std::ptrdiff_t steps) {
@@ -175,10 +186,7 @@ void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::p
         if (p.b.column == 1) {
             sum_rows<F>(p, left, whole, begin, end, sums.data);
         } else {
-            sum_turned<T>(p.m, columns, end - begin,
-                          {p.a.data + begin * p.a.column, p.a.row, p.a.column},
-                          {p.b.data + begin * p.b.row + left * p.b.column, p.b.row, p.b.column},
-                          sums.data, whole);
+            sum_turned(p, left, columns, sums.data, whole);
         }
         for (std::ptrdiff_t i = 0; i < p.m; ++i) {
             T* const c = p.c + i * p.c_row + left;
@@ -205,8 +213,9 @@ void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::p
 
 // Threads share the columns.
 template <class F>
-void multiply_few_rows(product<sum_type<F>> const& p, std::ptrdiff_t steps) {
+void multiply_few_rows(product<sum_type<F>> const& p, std::ptrdiff_t steps_at_once) {
     using T = sum_type<F>;
+    std::ptrdiff_t const steps = p.b.column == 1 ? steps_at_once : p.k;
     constexpr std::ptrdiff_t width = tile_columns<T>;
     std::ptrdiff_t const most =
         panel_scratch<T>::size / std::max<std::ptrdiff_t>(p.m, 4) / width * width;

@@ -64,7 +64,7 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr,
     std::ptrdiff_t const at_once = std::min(most, panel_scratch<F>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
         std::clamp(steps_of<F>(p.k), std::ptrdiff_t{1}, at_once); // k is 0 without samples
-    if (panels > 1 && !p.turns && !packed) {
+    if ((panels > 1 || p.b.column != 1) && !p.turns && !packed) {
         if (has_few_rows<F>(p)) {
             multiply_few_rows<F>(p, steps * numbers_in<F>);
             return;
@@ -155,11 +155,10 @@ constexpr bool fills_more_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
 // Whether rows that fill the vectors of a panel meet a right factor that lies turned: to pack that
 // takes longer than to compute c turned, for which only a is packed.
 template <class T>
-constexpr bool fills_vectors_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
-                                    matrix<T> const& a, matrix<T> const& b) {
-    return m % simd<T>::width == 0 && m > most_few_rows_turned && m <= tile_columns<T> &&
-           n >= most_turned_rows && k >= tile_columns<T> && a.column == 1 && b.row == 1 &&
-           b.column != 1;
+constexpr bool fills_vectors_turned(product<T> const& p) {
+    return p.m % simd<T>::width == 0 && p.m <= tile_columns<T> && p.n >= most_turned_rows &&
+           p.k >= tile_columns<T> && p.a.column == 1 && p.b.row == 1 && p.b.column != 1 &&
+           !has_few_rows_turned(p);
 }
 
 // c = a * b in blocks of columns, each computed turned. The sums are those of multiply_blocks.
@@ -200,10 +199,11 @@ template <class F>
         static_assert(simd<T>::width <= most_turned_rows);
         multiply_blocks<T>(
             {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, end, true});
-    } else if (!ends && !end.accumulate && fills_vectors_turned(m, n, k, a, b)) {
-        multiply_turned_blocks<T>({m, n, k, a, b, c, c_row});
+    } else if (product<T> const p{m, n, k, a, b, c, c_row, end, false, has_zeros};
+               !ends && !end.accumulate && fills_vectors_turned(p)) {
+        multiply_turned_blocks(p);
     } else {
-        multiply_blocks<T>({m, n, k, a, b, c, c_row, end, false, has_zeros});
+        multiply_blocks<T>(p);
     }
 }
 

@@ -32,6 +32,11 @@ inline constexpr std::ptrdiff_t single_sample_parameters = 32768, single_sample_
 // Bytes of a typical L1 cache.
 inline constexpr std::ptrdiff_t l1_cache = 32768;
 
+// Bytes of a right factor from which on few rows fetch what they read next. Beside what else a step
+// reads, it comes from memory, of which processors do not read far enough ahead; from an L3 cache,
+// fetching costs up to a fifth.
+inline constexpr std::ptrdiff_t few_rows_fetched_ahead = 4 << 20;
+
 // Queries and keys of a block of attention.
 inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
 
