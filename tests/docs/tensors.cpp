@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/io/tensor.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <doctest/doctest.h>
@@ -198,6 +199,25 @@ TEST_CASE("the table's spellings") {
     CHECK(cn::dot(cn::cross(v, a[1]), v) == doctest::Approx(0));
     CHECK(allclose(cn::matmul(a, cn::inverse(a)), matrix::eye(), 1e-9, 1e-9));
     CHECK(cn::determinant(a) * cn::determinant(cn::inverse(a)) == doctest::Approx(1));
+    {
+        auto const [q, r] = cn::qr(a);
+        CHECK(allclose(cn::matmul(q, r), a));
+    }
+    auto const [eigenvalues, vectors] = cn::eigh(definite);
+    CHECK(allclose(cn::matmul(definite, vectors), vectors * eigenvalues));
+    auto const [u, s, vt] = cn::svd(a);
+    CHECK(allclose(cn::matmul(u * s, vt), a));
+    CHECK(allclose(cn::lstsq(a, v), cn::solve(a, v), 1e-9, 1e-9));
+    CHECK(cn::determinant(cn::kron(a, b)) ==
+          doctest::Approx(std::pow(cn::determinant(a) * cn::determinant(b), 3)));
+    CHECK(cn::max(cn::corrcoef(a)) == doctest::Approx(1));
+    CHECK(allclose(cn::log(cn::cumprod(a)), cn::cumsum(cn::log(a))));
+    CHECK(allclose(cn::cumprod<0>(a)[2], cn::prod<0>(a)));
+    CHECK(cn::nansum(a) + cn::nanmean(a) > cn::nanmax(a) + cn::nanmin(a));
+    cn::tensor const xs = cn::broadcast_to<2, 3>(v);
+    cn::tensor const ys = cn::broadcast_to<2, 3>(cn::expand_dims<1>(cn::slice<0, 0, 2>(v)));
+    CHECK(cn::sum(xs) == cn::sum(v) * 2);
+    CHECK(cn::sum(ys) == 3);
     CHECK_FALSE(cn::any(cn::isclose(a, b)));
     a += cn::tensor<float, cn::shape<3, 3>>::ones();
     CHECK_FALSE(array_equal(a == b, matrix::ones()));

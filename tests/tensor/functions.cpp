@@ -229,6 +229,37 @@ TEST_CASE("covariances") {
     CHECK(all(castnet::isnan(cov(tensor<float, shape<2, 1>>{{1}, {2}})))); // as numpy.cov
 }
 
+TEST_CASE("correlations") {
+    CHECK(is<shape<3, 3>>(corrcoef(m), golden::correlations));
+    tensor<float, shape<2, 3>> const flat{{1, 2, 4}, {3, 3, 3}};
+    auto const found = corrcoef(flat);
+    CHECK(found(0, 0) == 1);
+    CHECK((std::isnan(found(0, 1)) && std::isnan(found(1, 1))));
+    CHECK(corrcoef(tensor<int, shape<2, 3>>{{1, 2, 3}, {3, 2, 1}})(0, 1) == -1);
+}
+
+TEST_CASE("reductions that pass over NaN") {
+    auto const place = tensor<double, shape<2, 3, 4>>::arange();
+    block const holed = where(castnet::remainder(place, 5) == 3, NAN, x);
+    CHECK(is<shape<2, 4>>(nansum<1>(holed), golden::nansum_1));
+    CHECK(is<shape<1, 3, 1>>(nanmean<0, 2>(holed * 1, keepdims), golden::nanmean_02));
+    CHECK(is<shape<3, 4>>(nanmin<0>(holed), golden::nanmin_0));
+    CHECK(is<shape<2, 3>>(nanmax<2>(holed), golden::nanmax_2));
+    CHECK(nansum(x) == doctest::Approx(sum(x)));
+    auto const infinity = std::numeric_limits<float>::infinity();
+    tensor<float, shape<2, 2>> const a{{NAN, NAN}, {-infinity, NAN}};
+    static_assert(std::is_same_v<decltype(nanmax(a)), float>);
+    CHECK(array_equal(nansum<1>(a), tensor<float, shape<2>>{0, -infinity}));
+    CHECK(std::isnan(nanmean<1>(a)(0)));
+    CHECK(nanmean<1>(a)(1) == -infinity);
+    CHECK(std::isnan(nanmax<1>(a)(0)));
+    CHECK(nanmax<1>(a)(1) == -infinity);
+    CHECK(std::isnan(nanmin(a[0])));
+    CHECK(nanmin(a) == -infinity);
+    CHECK(nanmean(tensor<int, shape<2>>{1, 2}) == 1.5);
+    CHECK(nanmax(tensor<int, shape<2>>{1, 2}) == 2);
+}
+
 TEST_CASE("diagonals, traces and inverse matrices") {
     tensor<float, shape<2, 3>> wide{{1, 2, 3}, {4, 5, 6}};
     CHECK(array_equal(diagonal(wide), tensor<float, shape<2>>{1, 5}));
@@ -249,7 +280,7 @@ TEST_CASE("diagonals, traces and inverse matrices") {
     CHECK_THROWS_AS(inverse(square_matrix::ones()), error);
 }
 
-TEST_CASE("vector products, triangles and differences") {
+TEST_CASE("vector products, triangles, products so far and differences") {
     CHECK(is<shape<2, 3, 3>>(cross(slice<2, 0, 3>(x), b), golden::vector_products));
     CHECK(is<shape<3>>(cross(a[0] * 1, b), golden::vector_product));
     tensor<int, shape<3>> const i{1, 0, 0}, j{0, 1, 0};
@@ -263,6 +294,12 @@ TEST_CASE("vector products, triangles and differences") {
                       tensor<float, shape<2, 2>>{{infinity, infinity}, {0, infinity}}));
     static_assert(std::is_same_v<decltype(tril(tensor<std::uint8_t, shape<2, 2>>{})),
                                  tensor<std::uint8_t, shape<2, 2>>>);
+
+    CHECK(is<shape<2, 3, 4>>(cumprod(x), golden::products_so_far));
+    CHECK(is<shape<2, 3, 4>>(cumprod<0>(x), golden::products_so_far_0));
+    CHECK(is<shape<2, 3, 4>>(cumprod<1>(x * 1), golden::products_so_far_1));
+    CHECK(array_equal(cumprod(tensor<std::int8_t, shape<5>>{100, 100, -1, 2, 0}),
+                      tensor<std::int64_t, shape<5>>{100, 10000, -10000, -20000, 0}));
 
     CHECK(is<shape<2, 3, 3>>(diff(x), golden::differences));
     CHECK(is<shape<1, 3, 4>>(diff<0>(x + 1), golden::differences_0));
@@ -401,6 +438,8 @@ TEST_CASE("what is close, and what is not") {
 
 TEST_CASE("outer products and linear equations") {
     CHECK(is<shape<3, 3>>(outer(b, a[0]), golden::outer_product));
+    CHECK(is<shape<9, 12>>(kron(a, m * 1), golden::kron_of_matrices));
+    CHECK(is<shape<9>>(kron(b, a[0]), golden::kron_of_vectors));
     square_matrix const system = a + 2 * square_matrix::eye();
     square_matrix const definite = matmul(a, transpose(a)) + square_matrix::eye();
     CHECK(is<shape<3, 3>>(cholesky(definite), golden::factor));
@@ -414,6 +453,144 @@ TEST_CASE("outer products and linear equations") {
                          doctest::Contains("castnet: solve: the matrix is singular: column 1"),
                          error);
     CHECK(castnet::solve(tensor<int, shape<1, 1>>{{4}}, tensor<int, shape<1>>{2})(0) == 0.5);
+}
+
+namespace {
+
+tensor<double, shape<4, 3>> const tall =
+    castnet::sqrt(tensor<double, shape<4, 3>>::arange()) + tensor<double, shape<4, 3>>::eye();
+
+template <class T>
+constexpr double near = 300 * (sizeof(T) < sizeof(double) ? 1.2e-7 : 2.2e-16);
+
+template <class Q>
+bool has_orthogonal_columns(Q const& q) {
+    using T = typename Q::value_type;
+    using square = tensor<T, shape<Q::shape_type::extent[1], Q::shape_type::extent[1]>>;
+    return allclose(matmul(transpose(q), q), square::eye(), 0, near<T>);
+}
+
+template <class X>
+bool is_ascending(X const& numbers) {
+    tensor const values = numbers;
+    return std::is_sorted(values.begin(), values.end());
+}
+
+// Whether the decompositions of a matrix give it again, in the size of its largest number.
+template <class T, size_t M, size_t N>
+void check_decompositions(tensor<T, shape<M, N>> const& matrix) {
+    double const error = static_cast<double>(
+        near<T> * std::max(max(castnet::abs(matrix)), std::numeric_limits<T>::min()));
+    auto const [q, r] = qr(matrix);
+    CHECK(allclose(matmul(q, r), matrix, 0, error));
+    CHECK(has_orthogonal_columns(q));
+    CHECK(array_equal(triu(r), r));
+    auto const [u, s, vt] = svd(matrix);
+    CHECK(allclose(matmul(u * s, vt), matrix, 0, error));
+    CHECK(has_orthogonal_columns(u));
+    CHECK(has_orthogonal_columns(evaluate(transpose(vt))));
+    CHECK(is_ascending(-s));
+    CHECK(min(s) >= 0);
+    if constexpr (M == N) {
+        tensor const symmetric = T(0.5) * matrix + T(0.5) * transpose(matrix);
+        auto const [values, vectors] = eigh(symmetric);
+        CHECK(allclose(matmul(symmetric, vectors), vectors * values, 0, error));
+        CHECK(has_orthogonal_columns(vectors));
+        CHECK(is_ascending(values));
+    }
+}
+
+} // namespace
+
+TEST_CASE("decompositions") {
+    auto const [q, r] = qr(tall);
+    CHECK(is<shape<4, 3>>(q, golden::qr_q));
+    CHECK(is<shape<3, 3>>(r, golden::qr_r));
+    auto const [wide_q, wide_r] = qr(transpose(tall));
+    CHECK(is<shape<3, 3>>(wide_q, golden::qr_q_wide));
+    CHECK(is<shape<3, 4>>(wide_r, golden::qr_r_wide));
+    auto const [values, vectors] = eigh(matmul(a, transpose(a)) + square_matrix::eye());
+    CHECK(is<shape<3>>(values, golden::eigenvalues));
+    CHECK(is<shape<3, 3>>(evaluate(castnet::abs(vectors)), golden::eigenvector_sizes));
+    auto const [u, s, vt] = svd(tall);
+    CHECK(is<shape<4, 3>>(evaluate(castnet::abs(u)), golden::left_sizes));
+    CHECK(is<shape<3>>(s, golden::singular_values));
+    CHECK(is<shape<3, 3>>(evaluate(castnet::abs(vt)), golden::right_sizes));
+    auto const wide = svd(transpose(tall));
+    CHECK(array_equal(wide.u, transpose(vt)));
+    CHECK(array_equal(wide.vt, transpose(u)));
+}
+
+TEST_CASE_TEMPLATE("decompositions of many matrices", T, float, double, long double) {
+    check_decompositions(tensor<T, shape<1, 1>>{{-3}});
+    check_decompositions(tensor<T, shape<5, 5>>{});
+    check_decompositions(tensor<T, shape<5, 5>>::eye());
+    check_decompositions(tensor<T, shape<6, 4>>::ones());
+    check_decompositions(tensor<T, shape<4, 6>>::ones());
+    check_decompositions(tensor<T, shape<2, 2>>{{0, 1}, {1, 0}});
+    check_decompositions(tensor<T, shape<3, 3>>{{0, 0, 1}, {0, 0, 0}, {0, 0, 0}});
+    auto const many = evaluate(castnet::sin(tensor<T, shape<37, 37>>::arange() * T(1.7)));
+    check_decompositions(many); // of rank 2
+    tensor<T, shape<37, 37>> const full = many * castnet::transpose(many) + many * many;
+    check_decompositions(full);
+    check_decompositions(tensor<T, shape<37, 10>>(slice<1, 0, 10>(full)));
+    check_decompositions(tensor<T, shape<10, 37>>(slice<0, 0, 10>(full)));
+    if constexpr (sizeof(T) <= sizeof(double)) { // allclose compares as doubles
+        using limits = std::numeric_limits<T>;
+        check_decompositions(tensor<T, shape<37, 37>>(full * (limits::max() / 1024)));
+        check_decompositions(tensor<T, shape<37, 37>>(full * (limits::min() * 1024)));
+    }
+    // columns of very different sizes
+    auto const sizes = castnet::exp(tensor<T, shape<37>>::arange() * -2);
+    check_decompositions(tensor<T, shape<37, 37>>(full * sizes));
+}
+
+TEST_CASE("decompositions of batches, integers and what is not finite") {
+    auto const batch = random_normal<double, shape<2, 3, 5, 4>>(1);
+    auto const [q, r] = qr(batch);
+    auto const [u, s, vt] = svd(batch);
+    auto const [values, vectors] = eigh(slice<2, 0, 4>(batch));
+    static_assert(std::is_same_v<decltype(r)::shape_type, shape<2, 3, 4, 4>>);
+    CHECK(allclose(matmul(q, r), batch, 1e-12, 1e-12));
+    CHECK(allclose(matmul(u * expand_dims<2>(s), vt), batch, 1e-12, 1e-12));
+    CHECK(array_equal(q[1][2], qr(batch[1][2]).q));
+    CHECK(array_equal(svd(transpose<0, 1, 3, 2>(batch)).s, s));
+    CHECK(array_equal(values[1][0], eigh(slice<0, 0, 4>(batch[1][0])).values));
+    CHECK(array_equal(vectors[1][0], eigh(tril(slice<0, 0, 4>(batch[1][0]))).vectors));
+
+    CHECK(svd(tensor<int, shape<1, 2>>{{3, 4}}).s(0) == doctest::Approx(5));
+    square_matrix broken = a;
+    for (double const wrong : {double{NAN}, std::numeric_limits<double>::infinity()}) {
+        broken(2, 1) = wrong;
+        CHECK_THROWS_WITH_AS(qr(broken), "castnet: qr: the matrix has a number that is not finite",
+                             error);
+        CHECK_THROWS_WITH_AS(eigh(broken),
+                             "castnet: eigh: the matrix has a number that is not finite", error);
+        CHECK_THROWS_WITH_AS(svd(broken),
+                             "castnet: svd: the matrix has a number that is not finite", error);
+        CHECK_THROWS_WITH_AS(lstsq(broken, b),
+                             "castnet: lstsq: the matrix has a number that is not finite", error);
+    }
+}
+
+TEST_CASE("least squares") {
+    CHECK(is<shape<3, 3>>(lstsq(tall, transpose(m)), golden::least_squares));
+    CHECK(is<shape<3>>(lstsq(tall, m[0]), golden::least_squares_of_vector));
+    CHECK(allclose(lstsq(a + 2 * square_matrix::eye(), b),
+                   castnet::solve(a + 2 * square_matrix::eye(), b), 1e-12, 1e-12));
+    auto const both = stack<0>(tall, 1e200 * tall);
+    auto const found = lstsq(both, stack<0>(m[0], 1e200 * m[0]));
+    CHECK(allclose(found[0], found[1], 1e-12, 1e-12));
+    // columns of very different sizes are independent
+    auto const sizes = vector{1, 1e-12, 1e12};
+    CHECK(allclose(lstsq(tall * sizes, m[0]) * sizes, lstsq(tall, m[0]), 1e-9, 1e-9));
+    tensor const dependent = slice<1, 0, 2>(tall);
+    tensor const first = slice<1, 0, 1>(tall);
+    CHECK_THROWS_WITH_AS(lstsq(concatenate<1>(dependent, 3 * first), m[0]),
+                         doctest::Contains("column 2 of the matrix depends on those before it"),
+                         error);
+    CHECK(lstsq(tensor<int, shape<2, 1>>{{1}, {1}}, tensor<int, shape<2>>{1, 2})(0) ==
+          doctest::Approx(1.5));
 }
 
 namespace {

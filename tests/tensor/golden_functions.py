@@ -10,6 +10,8 @@ a = np.cos(np.arange(9.0)).reshape(3, 3)
 spd = a @ a.T + np.eye(3)
 b = np.arange(1.0, 4.0)
 m = np.sin(np.arange(12.0)).reshape(3, 4)
+holed = np.where(np.arange(24).reshape(2, 3, 4) % 5 == 3, np.nan, x)
+tall = np.sqrt(np.arange(12.0)).reshape(4, 3) + np.eye(4, 3)
 goldens = {
     "clipped": np.clip(x, -0.5, 0.25),
     "variance_all": np.var(x),
@@ -47,6 +49,27 @@ goldens = {
     "medians_0": np.median(x, axis=0),
     "medians_1": np.median(x, axis=1),
     "covariances": np.cov(m),
+    "correlations": np.corrcoef(m),
+    "products_so_far": np.cumprod(x, axis=2),
+    "products_so_far_0": np.cumprod(x, axis=0),
+    "products_so_far_1": np.cumprod(x, axis=1),
+    "kron_of_matrices": np.kron(a, m),
+    "kron_of_vectors": np.kron(b, a[0]),
+    "nansum_1": np.nansum(holed, axis=1),
+    "nanmean_02": np.nanmean(holed, axis=(0, 2)),
+    "nanmin_0": np.nanmin(holed, axis=0),
+    "nanmax_2": np.nanmax(holed, axis=2),
+    "qr_q": np.linalg.qr(tall)[0],
+    "qr_r": np.linalg.qr(tall)[1],
+    "qr_q_wide": np.linalg.qr(tall.T)[0],
+    "qr_r_wide": np.linalg.qr(tall.T)[1],
+    "least_squares": np.linalg.lstsq(tall, m.T, rcond=None)[0],
+    "least_squares_of_vector": np.linalg.lstsq(tall, m[0], rcond=None)[0],
+    "eigenvalues": np.linalg.eigh(spd)[0],
+    "eigenvector_sizes": np.abs(np.linalg.eigh(spd)[1]),
+    "singular_values": np.linalg.svd(tall)[1],
+    "left_sizes": np.abs(np.linalg.svd(tall, full_matrices=False)[0]),
+    "right_sizes": np.abs(np.linalg.svd(tall, full_matrices=False)[2]),
     "inverted": np.linalg.inv(a + 2 * np.eye(3)),
     "determinants": np.linalg.det(np.stack([a + 2 * np.eye(3), 3 * a - np.eye(3)])),
     "traced": np.trace(a),

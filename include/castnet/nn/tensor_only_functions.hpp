@@ -78,9 +78,31 @@ template <size_t... Axes, Symbol X, class... Keep>
 constexpr auto median(X x, Keep const&...) {
     return detail::refused<"median">(x);
 }
+#define CASTNET_REFUSES_SYMBOLS(function)                                                          \
+    template <size_t... Axes, Symbol X, class... Keep>                                             \
+    constexpr auto function(X x, Keep const&...) {                                                 \
+        return detail::refused<#function>(x);                                                      \
+    }
+CASTNET_REFUSES_SYMBOLS(nansum)
+CASTNET_REFUSES_SYMBOLS(nanmean)
+CASTNET_REFUSES_SYMBOLS(nanmin)
+CASTNET_REFUSES_SYMBOLS(nanmax)
+#undef CASTNET_REFUSES_SYMBOLS
 template <Symbol X>
 constexpr auto cov(X x) {
     return detail::refused<"cov">(x);
+}
+template <Symbol X>
+constexpr auto corrcoef(X x) {
+    return detail::refused<"corrcoef">(x);
+}
+template <size_t... Axes, Symbol X>
+constexpr auto cumprod(X x) {
+    return detail::refused<"cumprod">(x);
+}
+template <Symbol A, class B>
+constexpr auto kron(A a, B const&) {
+    return detail::refused<"kron">(a);
 }
 template <Symbol A>
 constexpr auto inverse(A a) {
@@ -93,6 +115,22 @@ constexpr auto cholesky(X x) {
 template <Symbol A, Symbol B>
 constexpr auto solve(A a, B b) {
     return detail::refused<"solve">(a, b);
+}
+template <Symbol A>
+constexpr auto qr(A a) {
+    return detail::refused<"qr">(a);
+}
+template <Symbol A, class B>
+constexpr auto lstsq(A a, B const&) {
+    return detail::refused<"lstsq">(a);
+}
+template <Symbol A>
+constexpr auto eigh(A a) {
+    return detail::refused<"eigh">(a);
+}
+template <Symbol A>
+constexpr auto svd(A a) {
+    return detail::refused<"svd">(a);
 }
 
 } // namespace castnet

@@ -1,58 +1,97 @@
-// Sums of the elements so far along an axis, by default the last one, and differences of
-// neighbours: cumsum, diff. Computed at once.
+// Sums and products of the elements so far along an axis, by default the last one, and differences
+// of neighbours: cumsum, cumprod, diff. Computed at once.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/tensor/detail/lanes.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 #include <castnet/tensor/statistics.hpp>
 #include <castnet/tensor/views.hpp>
 
+#include <algorithm>
+
 namespace castnet {
 
 namespace detail {
 
-// Adds Count neighbours to the total: to each other first, so that one addition waits for the total
-// before. Sums of numbers that are not negative do not fall.
-template <size_t Count, class T, class Total>
-CASTNET_ALWAYS_INLINE void add_neighbours(T const* numbers, sum_result<T>* sums, Total& total) {
+// Joins Count neighbours to the total: to each other first, so that one operation waits for the
+// total before. Sums of numbers that are not negative do not fall.
+template <size_t Count, class T, class Total, class Join>
+CASTNET_ALWAYS_INLINE void join_neighbours(T const* numbers, sum_result<T>* totals, Total& total,
+                                           Join const& join) {
     Total so_far[Count];
     so_far[0] = static_cast<Total>(numbers[0]);
     CASTNET_UNROLL
     for (size_t i = 1; i < Count; ++i) {
-        so_far[i] = so_far[i - 1] + static_cast<Total>(numbers[i]);
+        so_far[i] = so_far[i - 1];
+        join(so_far[i], static_cast<Total>(numbers[i]));
     }
     CASTNET_UNROLL
     for (size_t i = 0; i < Count; ++i) {
-        sums[i] = static_cast<sum_result<T>>(total + so_far[i]);
+        Total joined = total;
+        join(joined, so_far[i]);
+        totals[i] = static_cast<sum_result<T>>(joined);
     }
-    total += so_far[Count - 1];
+    join(total, so_far[Count - 1]);
 }
 
-template <size_t Length, class T>
-void sums_so_far(T const* numbers, sum_result<T>* sums) {
+template <size_t Length, class T, class Join>
+void totals_so_far(T const* numbers, sum_result<T>* totals, sum_accumulator<T> total,
+                   Join const& join) {
     constexpr size_t few = 4, rest = Length % few;
-    sum_accumulator<T> total = 0;
     for (size_t i = 0; i != Length - rest; i += few) {
-        add_neighbours<few>(numbers + i, sums + i, total);
+        join_neighbours<few>(numbers + i, totals + i, total, join);
     }
     if constexpr (rest > 0) {
-        add_neighbours<rest>(numbers + Length - rest, sums + Length - rest, total);
+        join_neighbours<rest>(numbers + Length - rest, totals + Length - rest, total, join);
     }
 }
 
 // The same of Count columns side by side, rows of which are `step` apart.
-template <size_t Length, size_t Count, class T>
-void sums_of_columns_so_far(T const* numbers, sum_result<T>* sums, size_t step) {
-    sum_accumulator<T> total[Count] = {};
+template <size_t Length, size_t Count, class T, class Join>
+void totals_of_columns_so_far(T const* numbers, sum_result<T>* totals, size_t step,
+                              sum_accumulator<T> neutral, Join const& join) {
+    sum_accumulator<T> total[Count];
+    std::fill_n(total, Count, neutral);
     for (size_t i = 0; i != Length * step; i += step) {
         CASTNET_IVDEP
         for (size_t j = 0; j < Count; ++j) {
-            total[j] += static_cast<sum_accumulator<T>>(numbers[i + j]);
-            sums[i + j] = static_cast<sum_result<T>>(total[j]);
+            join(total[j], static_cast<sum_accumulator<T>>(numbers[i + j]));
+            totals[i + j] = static_cast<sum_result<T>>(total[j]);
         }
     }
+}
+
+// What the elements so far are joined to, from `neutral` on, along an axis.
+template <size_t Axis, class X, class Join>
+auto joined_so_far(X const& x, int neutral, Join const& join) {
+    using S = typename X::shape_type;
+    using T = typename X::value_type;
+    static_assert(has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    constexpr size_t axis = has_axis<S, Axis> ? Axis : 0; // (so that this mistake is one error)
+    constexpr size_t length = S::extent[axis], inner = row_major<S>::step[axis];
+    constexpr size_t several = 32, rest = inner % several;
+    auto const start = static_cast<sum_accumulator<T>>(neutral);
+    auto const values = value_on_host(x);
+    auto totals = tensor<sum_result<T>, S>::empty();
+    for (size_t part = 0; part != S::count; part += length * inner) {
+        T const* const from = values.data() + part;
+        auto* const to = totals.data() + part;
+        if constexpr (inner == 1) {
+            totals_so_far<length>(from, to, start, join);
+        } else {
+            for (size_t j = 0; j != inner - rest; j += several) {
+                totals_of_columns_so_far<length, several>(from + j, to + j, inner, start, join);
+            }
+            if constexpr (rest > 0) {
+                totals_of_columns_so_far<length, rest>(from + inner - rest, to + inner - rest,
+                                                       inner, start, join);
+            }
+        }
+    }
+    return totals;
 }
 
 } // namespace detail
@@ -60,45 +99,33 @@ void sums_of_columns_so_far(T const* numbers, sum_result<T>* sums, size_t step) 
 // The sums of the elements so far in each row; of integers 64 bits wide.
 template <TensorExpression X>
 auto cumsum(X const& x) {
-    using S = typename X::shape_type;
-    using T = typename X::value_type;
-    static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sum along");
-    constexpr size_t length = S::extent[S::rank - 1];
-    auto const values = detail::value_on_host(x);
-    auto sums = tensor<detail::sum_result<T>, S>::empty();
-    for (size_t row = 0; row != S::count; row += length) {
-        detail::sums_so_far<length>(values.data() + row, sums.data() + row);
-    }
-    return sums;
+    static_assert(detail::has_last_axis<typename X::shape_type>,
+                  "castnet: a tensor of rank 0 has no axis to sum along");
+    return detail::joined_so_far<X::shape_type::rank - 1>(x, 0, detail::plus);
 }
 
 // The same along another axis: cumsum<0>(x) of each column of a matrix.
 template <size_t Axis, TensorExpression X>
 auto cumsum(X const& x) {
-    using S = typename X::shape_type;
-    using T = typename X::value_type;
-    if constexpr (Axis + 1 == S::rank) {
+    if constexpr (Axis + 1 == X::shape_type::rank) {
         return cumsum(x);
-    } else if constexpr (!detail::has_axis<S, Axis> || !detail::is_host<typename X::device_type>) {
+    } else if constexpr (!detail::is_host<typename X::device_type>) {
         return detail::along_axis<Axis>(x, [](auto const& rows) { return cumsum(rows); });
     } else {
-        constexpr size_t length = S::extent[Axis], inner = row_major<S>::step[Axis];
-        constexpr size_t several = 32, rest = inner % several;
-        auto const values = detail::value_on_host(x);
-        auto sums = tensor<detail::sum_result<T>, S>::empty();
-        for (size_t part = 0; part != S::count; part += length * inner) {
-            T const* const from = values.data() + part;
-            auto* const to = sums.data() + part;
-            for (size_t j = 0; j != inner - rest; j += several) {
-                detail::sums_of_columns_so_far<length, several>(from + j, to + j, inner);
-            }
-            if constexpr (rest > 0) {
-                detail::sums_of_columns_so_far<length, rest>(from + inner - rest, to + inner - rest,
-                                                             inner);
-            }
-        }
-        return sums;
+        return detail::joined_so_far<Axis>(x, 0, detail::plus);
     }
+}
+
+// The products of the elements so far, as cumsum: in each row, or along another axis.
+template <size_t Axis, TensorExpression X>
+auto cumprod(X const& x) {
+    return detail::joined_so_far<Axis>(x, 1, detail::multiplies);
+}
+template <TensorExpression X>
+auto cumprod(X const& x) {
+    static_assert(detail::has_last_axis<typename X::shape_type>,
+                  "castnet: a tensor of rank 0 has no axis to multiply along");
+    return cumprod<X::shape_type::rank - 1>(x);
 }
 
 // The differences of neighbours along an axis, by default the last one, as numpy.diff.

@@ -1,6 +1,6 @@
-// Outer and vector products, diagonals, triangles and traces, and small systems of linear
-// equations: Cholesky's factor, solve by elimination with pivots, inverse and determinant. Computed
-// at once, on the calling thread, in the type of the elements (double for integers).
+// Outer, Kronecker and vector products, diagonals, triangles and traces, and small systems of
+// linear equations: Cholesky's factor, solve by elimination with pivots, inverse and determinant.
+// Computed at once, on the calling thread, in the type of the elements (double for integers).
 #pragma once
 
 #include <castnet/tensor/detail/factorize.hpp>
@@ -10,6 +10,7 @@
 #include <castnet/tensor/statistics.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace castnet {
 
@@ -44,6 +45,16 @@ using real_value = number_of<fn::sqrt, common_value_t<X...>>;
 template <class S>
 inline constexpr bool has_points = S::rank > 0 && S::extent[S::rank > 0 ? S::rank - 1 : 0] == 3;
 
+// A tensor with axes 0 and 1 as one, 2 and 3 as one, ….
+template <class X>
+auto joined_by_twos(X&& x) {
+    using S = typename std::remove_cvref_t<X>::shape_type;
+    return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+        return std::forward<X>(x)
+            .template as<shape<(S::extent[2 * Axis] * S::extent[2 * Axis + 1])...>>();
+    }(std::make_index_sequence<S::rank / 2>{});
+}
+
 // Where the elements of a matrix lie from its main diagonal, to the right, (rows, columns).
 template <class X>
 auto distances_from_diagonal() {
@@ -69,6 +80,29 @@ auto outer(A const& a, B const& b) {
     static_assert(SA::rank == 1 && SB::rank == 1, "castnet: outer takes two vectors");
     auto const left = evaluate(a);
     return evaluate(expand_dims<1>(left) * b);
+}
+
+// The products of all elements of one tensor with all of another, block by block, as numpy.kron:
+// the Kronecker product of two matrices, or of two tensors of the same rank.
+template <TensorExpression A, TensorExpression B>
+auto kron(A const& a, B const& b) {
+    using SA = typename A::shape_type;
+    using SB = typename B::shape_type;
+    constexpr bool fits = SA::rank == SB::rank && SA::rank > 0;
+    static_assert(fits, "castnet: kron takes two tensors of the same number of axes, such as "
+                        "matrices");
+    auto const blocks = evaluate(a);
+    if constexpr (!fits) {
+        return blocks; // after the complaint
+    } else {
+        auto const block = evaluate(b);
+        return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+            // (a0, 1, a1, 1, ...) times (1, b0, 1, b1, ...)
+            auto const left = reshape<(Axis % 2 == 0 ? SA::extent[Axis / 2] : 1)...>(blocks);
+            auto const right = reshape<(Axis % 2 == 0 ? 1 : SB::extent[Axis / 2])...>(block);
+            return detail::joined_by_twos(evaluate(left * right));
+        }(std::make_index_sequence<2 * SA::rank>{});
+    }
 }
 
 // The vector products of vectors of three elements along the last axis, as numpy.cross; the axes

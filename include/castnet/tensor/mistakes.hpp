@@ -187,6 +187,11 @@ template <size_t... Axes, TensorExpression X, class... More>
 auto cumsum(X const& x, More const&...) {
     return detail::written_otherwise<is_written<"cumsum<axis>(x)">>(x);
 }
+template <size_t... Axes, TensorExpression X, class... More>
+    requires(sizeof...(Axes) > 1 || sizeof...(More) > 0)
+auto cumprod(X const& x, More const&...) {
+    return detail::written_otherwise<is_written<"cumprod<axis>(x)">>(x);
+}
 template <TensorExpression X, class First, class... More>
 auto diff(X const& x, First const&, More const&...) {
     return detail::written_otherwise<is_written<"diff<axis>(x)">>(x);

@@ -1,6 +1,6 @@
-// Covariances; and variance, standard deviation, norm and logsumexp, over all axes or over some, as
-// reductions (reduce.hpp): computed at once; numbers over all axes, or tensors without the axes, or
-// with `keepdims`.
+// Covariances and correlations; and variance, standard deviation, norm and logsumexp, over all axes
+// or over some, as reductions (reduce.hpp): computed at once; numbers over all axes, or tensors
+// without the axes, or with `keepdims`.
 #pragma once
 
 #include <castnet/expr/callables.hpp>
@@ -80,6 +80,21 @@ auto cov(X const& x) {
     auto const centred = evaluate(values - mean<1>(values, keepdims));
     return evaluate(matmul(centred, transpose(centred)) /
                     static_cast<double>(S::extent[S::rank - 1] - 1));
+}
+
+// The correlation coefficients of the rows of a matrix, as numpy.corrcoef and torch.corrcoef: NaN
+// for rows of equal numbers.
+template <TensorExpression X>
+auto corrcoef(X const& x) {
+    static_assert(detail::is_matrix<typename X::shape_type>,
+                  "castnet: corrcoef takes a matrix: variables as rows, observations as columns");
+    if constexpr (!detail::is_matrix<typename X::shape_type>) {
+        return evaluate(x); // after the complaint
+    } else {
+        auto const covariances = cov(x);
+        tensor const deviations = castnet::sqrt(diagonal(covariances));
+        return evaluate(clip(covariances / expand_dims<1>(deviations) / deviations, -1, 1));
+    }
 }
 
 // The logarithm of the sum of exponentials, computed without overflow, as torch.logsumexp.

@@ -6,6 +6,7 @@
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/closeness.hpp>
 #include <castnet/tensor/cumulative.hpp>
+#include <castnet/tensor/decompositions.hpp>
 #include <castnet/tensor/einsum.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/histogram.hpp>
@@ -13,6 +14,7 @@
 #include <castnet/tensor/linear_algebra.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/mistakes.hpp>
+#include <castnet/tensor/nan_reductions.hpp>
 #include <castnet/tensor/negative_axes.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
