@@ -147,6 +147,31 @@ TEST_CASE("every sample is held out by one fold") {
     CHECK_THROWS_AS(k_fold(data, 5, 5), castnet::error);
 }
 
+TEST_CASE("every stratified fold has its share of every class") {
+    auto const data = numbered(27);
+    std::set<int> held_out;
+    auto const all = class_counts(data);
+    for (size_t fold = 0; fold < 5; ++fold) {
+        auto const [train, validation] = stratified_k_fold(data, 5, fold, 2);
+        check_parts(train, validation, 27);
+        auto const numbers = numbers_in(validation);
+        held_out.insert(numbers.begin(), numbers.end());
+        CHECK(validation.size() >= 5);
+        CHECK(validation.size() <= 6);
+        auto const counts = class_counts(validation);
+        for (size_t i = 0; i < all.size(); ++i) {
+            CHECK(counts[i] >= all[i] / 5);
+            CHECK(counts[i] <= (all[i] + 4) / 5);
+        }
+        auto const order = numbers_in(train);
+        CHECK(!std::is_sorted(order.begin(), order.end()));
+        CHECK(numbers_in(stratified_k_fold(data, 5, fold, 2).first) == order);
+    }
+    CHECK(held_out.size() == 27);
+    CHECK_THROWS_WITH_AS(stratified_k_fold(data, 5, 5),
+                         Contains("data::stratified_k_fold: found fold 5 of 5"), castnet::error);
+}
+
 TEST_CASE("samples are drawn in proportion to their weights") {
     auto const data = numbered(4);
     double const weights[] = {1, 0, 3, 4};

@@ -367,7 +367,7 @@ TEST_CASE("recipes of the guide") {
     std::size_t const folds = 4;
     double mean = 0;
     for (std::size_t fold = 0; fold < folds; ++fold) {
-        auto const [train, test] = cn::data::k_fold(data, folds, fold);
+        auto const [train, test] = cn::data::stratified_k_fold(data, folds, fold);
         cn::model<classifier, cn::policy::cpu, cn::batch<16>> model{cn::seed{fold}};
         auto training =
             cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 1e-2}, cn::accuracy);

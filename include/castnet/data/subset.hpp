@@ -113,6 +113,22 @@ std::vector<std::vector<size_t>> shuffled_classes(Data const& data, std::uint64_
     return classes;
 }
 
+// The same samples in random order, not class after class.
+inline std::vector<size_t> mixed(std::vector<size_t> const& samples, std::uint64_t seed) {
+    std::vector<size_t> order = one_for_each(samples.size());
+    data::shuffle(order, seed, 1);
+    std::transform(order.begin(), order.end(), order.begin(), [&](size_t i) { return samples[i]; });
+    return order;
+}
+
+inline void check_fold(char const* call, size_t folds, size_t fold, size_t samples) {
+    if (folds < 2 || folds > samples || fold >= folds) {
+        throw error({"castnet: data::", call, ": found fold ", fold, " of ", folds,
+                     ", expected one of at least two folds and at most ", samples,
+                     ", as many as there are samples"});
+    }
+}
+
 inline void check_fraction(char const* call, double fraction) {
     if (!(fraction >= 0 && fraction <= 1)) {
         throw error({"castnet: data::", call, ": found the fraction ", fraction,
@@ -230,25 +246,14 @@ parts<subset<Data>> stratified_split(Data const& data, double fraction, std::uin
         numbers[0].insert(numbers[0].end(), samples.begin(), samples.begin() + n);
         numbers[1].insert(numbers[1].end(), samples.begin() + n, samples.end());
     }
-    for (auto& part : numbers) { // not class after class
-        std::vector<size_t> order = detail::one_for_each(part.size());
-        data::shuffle(order, seed, 1);
-        std::transform(order.begin(), order.end(), order.begin(),
-                       [&](size_t i) { return part[i]; });
-        part = std::move(order);
-    }
-    return {{data, std::move(numbers[0])}, {data, std::move(numbers[1])}};
+    return {{data, detail::mixed(numbers[0], seed)}, {data, detail::mixed(numbers[1], seed)}};
 }
 
 // Fold number `fold` of `folds`: all other samples to train with and its own to validate with, in
 // random order. Every sample is in the second part of one fold.
 template <class Data>
 parts<subset<Data>> k_fold(Data const& data, size_t folds, size_t fold, std::uint64_t seed = 0) {
-    if (folds < 2 || folds > data.size() || fold >= folds) {
-        throw error({"castnet: data::k_fold: found fold ", fold, " of ", folds,
-                     ", expected one of at least two folds and at most ", data.size(),
-                     ", as many as there are samples"});
-    }
+    detail::check_fold("k_fold", folds, fold, data.size());
     std::vector<size_t> order = detail::one_for_each(data.size());
     data::shuffle(order, seed, 0);
     auto const first = order.begin() + static_cast<std::ptrdiff_t>(data.size() * fold / folds);
@@ -256,6 +261,22 @@ parts<subset<Data>> k_fold(Data const& data, size_t folds, size_t fold, std::uin
     std::vector<size_t> held_out(first, last);
     order.erase(first, last);
     return {{data, std::move(order)}, {data, std::move(held_out)}};
+}
+
+// The same with nearly as many samples of each class in every fold (scikit-learn's
+// StratifiedKFold): the counts differ by one at most, and so do the sizes of folds.
+template <class Data>
+parts<subset<Data>> stratified_k_fold(Data const& data, size_t folds, size_t fold,
+                                      std::uint64_t seed = 0) {
+    detail::check_fold("stratified_k_fold", folds, fold, data.size());
+    std::vector<size_t> numbers[2];
+    size_t dealt = 0; // to one fold after the other, class after class
+    for (auto const& samples : detail::shuffled_classes(data, seed)) {
+        for (size_t const sample : samples) {
+            numbers[dealt++ % folds == fold ? 1 : 0].push_back(sample);
+        }
+    }
+    return {{data, detail::mixed(numbers[0], seed)}, {data, detail::mixed(numbers[1], seed)}};
 }
 
 } // namespace castnet::data
