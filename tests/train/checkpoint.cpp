@@ -331,6 +331,9 @@ TEST_CASE("a file with nothing for the network is refused with an example of its
         }
         CHECK(everything(m) == before);
     };
+    cn::io::save_safetensors(f.name, {});
+    try_to(cn::partial{});
+    CHECK(contains(message, "holds nothing for the network: it has no parameter at all"));
     save_as(f.name, m, [](std::string const& name) { return "\x1b[2J." + name; });
     try_to({.rename = cn::replace_prefix{"", "features."}});
     CHECK(contains(message, "\"0.weight\" was looked for as \"features.0.weight\""));

@@ -11,8 +11,9 @@ namespace castnet {
 template <class Layer>
 struct layer_takes_no_arguments {
     static_assert(detail::never<Layer>,
-                  "castnet: this layer takes no arguments in <>, since it finds the number of its "
-                  "features by itself: cn::batch_norm; see layer_takes_no_arguments<layer>");
+                  "castnet: this layer or metric takes no arguments in <>, since it finds the number "
+                  "of its features or classes by itself: cn::batch_norm, cn::macro_f1; see "
+                  "layer_takes_no_arguments<layer>");
 };
 template <class Layer>
 struct layer_has_its_numbers_set {

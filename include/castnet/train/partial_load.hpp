@@ -90,6 +90,9 @@ partial_match match(std::vector<io::stored_tensor> const& tensors,
         return string_of({"holds nothing for the network: all ", report.mismatched.size(),
                           " tensors that have names of its parameters have other shapes"});
     }
+    if (report.unexpected.empty()) {
+        return "holds nothing for the network: it has no parameter at all";
+    }
     auto const first = [](std::vector<std::string> const& names) {
         return io::detail::shown(names.empty() ? "" : names.front());
     };
