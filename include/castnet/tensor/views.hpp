@@ -8,6 +8,7 @@
 
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/detail/checks.hpp>
+#include <castnet/tensor/strides.hpp>
 #include <castnet/tensor/view.hpp>
 
 #include <array>
@@ -18,10 +19,15 @@ namespace detail {
 
 template <class X>
 auto view_of(X&& x) {
-    constexpr bool has_elements = requires { typename std::remove_cvref_t<X>::strides_type; };
-    static_assert(has_elements,
-                  "castnet: an expression has no elements to view: evaluate() it first");
-    if constexpr (requires { x.view(); }) {
+    using given = std::remove_cvref_t<X>;
+    constexpr bool has_elements = requires { typename given::strides_type; };
+    static_assert(has_elements, "castnet: an expression has no elements to view: make a tensor of "
+                                "it that has a name, cn::tensor t = expression;");
+    if constexpr (!has_elements) { // after the complaint
+        using S = typename given::shape_type;
+        return tensor_view<typename given::value_type, S, row_major<S>,
+                           typename given::device_type>{nullptr};
+    } else if constexpr (requires { x.view(); }) {
         static_assert(std::is_lvalue_reference_v<X>,
                       "castnet: a view of a temporary tensor would outlive it: give it a name");
         return x.view();
