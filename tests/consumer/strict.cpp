@@ -39,8 +39,14 @@ bool compute() {
     auto const square = cn::matmul(cn::transpose(x), x) + cn::tensor<T, cn::shape<50, 50>>::eye();
     auto const rows = cn::sum<1>(cn::exp(x)) + cn::mean<1>(x) * cn::prod<1>(x) - cn::max<1>(x);
     auto const all = cn::concatenate<0>(cn::pad<0, 2, 1>(x), cn::sort(x), cn::cumsum(x));
-    return cn::argmax(all) < all.size() && cn::sum(cn::pow(rows, T(2))) >= 0 &&
-           cn::sum(cn::solve(square, cn::mean<0>(x))) > 0 && cn::argsort(rows).size() == 30;
+    auto const [q, r] = cn::qr(x);
+    auto const [u, s, vt] = cn::svd(x);
+    auto const [values, vectors] = cn::eigh(square);
+    auto const blocks = cn::kron(cn::cumprod<0>(x), cn::corrcoef(cn::matmul(u * s, vt)));
+    return cn::nanmax(blocks) > cn::nanmean(cn::matmul(q, r)) + cn::nansum(vectors * values) &&
+           cn::lstsq(square, cn::nanmin<0>(x)).size() == 50 && cn::argmax(all) < all.size() &&
+           cn::sum(cn::pow(rows, T(2))) >= 0 && cn::sum(cn::solve(square, cn::mean<0>(x))) > 0 &&
+           cn::argsort(rows).size() == 30;
 }
 
 } // namespace
