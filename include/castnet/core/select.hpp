@@ -2,15 +2,23 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/target.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
-namespace castnet {
+namespace castnet::inline CASTNET_VECTORS {
 
 // yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
 // constant, and a condition as a number, into branches that multiply or add apart, or that read one
-// of two numbers in memory, and a loop with such branches stays scalar.
+// of two numbers in memory, and a loop with such branches stays scalar. (Without SSE4.2 it has no
+// vectors of masks of 64 bits, but of choices between doubles.)
+#if defined(__SSE2__) && !defined(__SSE4_2__) && !defined(__clang__)
+inline constexpr bool masks_doubles = false;
+#else
+inline constexpr bool masks_doubles = true;
+#endif
+
 template <class T>
 CASTNET_HD constexpr T select(bool condition, T yes, T no) {
 #ifndef __CUDA_ARCH__
@@ -19,7 +27,7 @@ CASTNET_HD constexpr T select(bool condition, T yes, T no) {
         auto const mask = static_cast<bits>(0U - bits{condition});
         return static_cast<T>((static_cast<bits>(yes) & mask) |
                               (static_cast<bits>(no) & static_cast<bits>(~mask)));
-    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    } else if constexpr (std::is_same_v<T, float> || (std::is_same_v<T, double> && masks_doubles)) {
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         bits const mask = -static_cast<bits>(condition);
         return __builtin_bit_cast(T, (__builtin_bit_cast(bits, yes) & mask) |
@@ -29,4 +37,4 @@ CASTNET_HD constexpr T select(bool condition, T yes, T no) {
     return condition ? yes : no;
 }
 
-} // namespace castnet
+} // namespace castnet::inline CASTNET_VECTORS
