@@ -96,6 +96,17 @@ plus_product(V sum, std::remove_reference_t<decltype(V{}[0])> left, V right) {
         }
         return sum;
     }
+#elif defined(__SSE2__) && !defined(__AVX__) && !defined(__clang__)
+    if constexpr (Rows >
+                  1) { // in loops, g++ keeps sums where the products are, and moves them back
+        V const product = (left - V{}) * right;
+        if constexpr (sizeof(left) == sizeof(float)) {
+            asm("addps %1, %0" : "+x"(sum) : "x"(product));
+        } else {
+            asm("addpd %1, %0" : "+x"(sum) : "x"(product));
+        }
+        return sum;
+    }
 #endif
     return multiply_add(left, right, sum);
 }
