@@ -197,7 +197,7 @@ auto matmul(A const& a, B const& b, F const& f) {
 
 // The sum of the products of two vectors' elements.
 template <TensorExpression A, TensorExpression B>
-auto dot(A const& a, B const& b) {
+CASTNET_ALWAYS_INLINE auto dot(A const& a, B const& b) {
     static_assert(detail::are_equal_vectors<typename A::shape_type, typename B::shape_type>,
                   "castnet: dot needs two vectors of the same length");
     return sum(a * b);

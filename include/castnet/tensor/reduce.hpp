@@ -12,7 +12,9 @@
 // whether elements are not 0, as NaN is not.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/checks.hpp>
+#include <castnet/tensor/detail/evaluate.hpp>
 #include <castnet/tensor/detail/memory_order.hpp>
 #include <castnet/tensor/detail/merged_axes.hpp>
 #include <castnet/tensor/detail/reduce_in_loops.hpp>
@@ -58,7 +60,7 @@ constexpr bool is_reduced_as_numbers() {
 
 // The same with neighbouring axes as one, where they lie so.
 template <template <class, size_t> class Reduction, class X, size_t... Axes>
-auto reduce_merged(X const& x, std::index_sequence<Axes...> axes) {
+CASTNET_ALWAYS_INLINE auto reduce_merged(X const& x, std::index_sequence<Axes...> axes) {
     using S = typename X::shape_type;
     using merged_type = merged_axes<S, X, Axes...>;
     if constexpr (!X::is_flat && merges_axes<merged_type, S> &&
@@ -72,9 +74,15 @@ auto reduce_merged(X const& x, std::index_sequence<Axes...> axes) {
     }
 }
 
+// Not within its caller, as what takes a few instructions is.
+template <template <class, size_t> class Reduction, class X, size_t... Axes>
+auto reduce_many(X const& x, std::index_sequence<Axes...> axes) {
+    return reduce_merged<Reduction>(x, axes);
+}
+
 // The same on any device.
 template <template <class, size_t> class Reduction, class X, size_t... Axes>
-auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
+CASTNET_ALWAYS_INLINE auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
     using T = typename X::value_type;
     if constexpr (!is_host<typename X::device_type>) {
         return X::device_type::template reduce<Reduction>(x, axes);
@@ -99,12 +107,18 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
         }
     } else {
         return with_repeated_computed<X::size()>(
-            x, [&](auto const& computed) { return reduce_merged<Reduction>(computed, axes); });
+            x, [&](auto const& computed) __attribute__((always_inline)) {
+                if constexpr (X::size() <= most_at_once) {
+                    return reduce_merged<Reduction>(computed, axes);
+                } else {
+                    return reduce_many<Reduction>(computed, axes);
+                }
+            });
     }
 }
 
 template <template <class, size_t> class Reduction, size_t... Axes, class X, class... Keep>
-auto reduce(X const& x, Keep...) {
+CASTNET_ALWAYS_INLINE auto reduce(X const& x, Keep...) {
     using S = typename X::shape_type;
     static_assert(reduction_takes<Keep...>::checked);
     static_assert(has_distinct_axes<S, Axes...>,
@@ -141,47 +155,47 @@ using all_reduction = truth<T, Lanes, false>;
 } // namespace detail
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto sum(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto sum(X const& x, Keep... keep) {
     return detail::reduce<detail::sum_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto mean(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto mean(X const& x, Keep... keep) {
     return detail::reduce<detail::mean_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto prod(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto prod(X const& x, Keep... keep) {
     return detail::reduce<detail::product_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto min(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto min(X const& x, Keep... keep) {
     return detail::reduce<detail::min_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto max(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto max(X const& x, Keep... keep) {
     return detail::reduce<detail::max_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto argmin(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto argmin(X const& x, Keep... keep) {
     return detail::reduce<detail::argmin_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto argmax(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto argmax(X const& x, Keep... keep) {
     return detail::reduce<detail::argmax_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto any(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto any(X const& x, Keep... keep) {
     return detail::reduce<detail::any_reduction, Axes...>(x, keep...);
 }
 
 template <size_t... Axes, TensorExpression X, class... Keep>
-auto all(X const& x, Keep... keep) {
+CASTNET_ALWAYS_INLINE auto all(X const& x, Keep... keep) {
     return detail::reduce<detail::all_reduction, Axes...>(x, keep...);
 }
 

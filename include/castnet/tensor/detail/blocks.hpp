@@ -85,10 +85,6 @@ CASTNET_ALWAYS_INLINE void with_operands(Operands const& x, Read const& read, si
     }
 }
 
-// Whether an operand's elements lie in memory.
-template <class X>
-inline constexpr bool has_elements = requires(X const& x) { x.data(); };
-
 // out[k] = element first + k of a function of blocks, for k < Count
 template <size_t Count, fn F, class T, class S, class X, class... More, class Read>
 CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...> const& x,
@@ -97,7 +93,7 @@ CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...
         [&](X const& of, More... more) __attribute__((always_inline)) {
             with_block<Count>(of, read, first,
                               [&](auto const& elements) __attribute__((always_inline)) {
-                                  store<has_elements<X>, Count>(out, elements);
+                                  store<cost_of<X>, Count>(out, elements);
                               });
             block_function<F>::template take<Count>(out, static_cast<T>(more)...);
         },
@@ -111,7 +107,7 @@ CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, Y> cons
     auto const keep = [&]<class Operand>(Operand const& of, T* to) __attribute__((always_inline)) {
         with_block<Count>(of, read, first,
                           [&](auto const& elements) __attribute__((always_inline)) {
-                              store<has_elements<Operand>, Count>(to, elements);
+                              store<cost_of<Operand>, Count>(to, elements);
                           });
     };
     keep(std::get<1>(x.operands()), second); // which may be where the result goes
@@ -151,7 +147,7 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             } else {
                 with_block<Length>(x, read, first,
                                    [&](auto const& elements) __attribute__((always_inline)) {
-                                       store<false, Length>(out + first, elements);
+                                       store<element_cost::high, Length>(out + first, elements);
                                    });
             }
         };
@@ -165,8 +161,8 @@ CASTNET_ALWAYS_INLINE void store_elements(T* out, X const& x, Read const& read) 
             store_block(Count - few, shape<few>{});
         }
     } else {
-        store<has_elements<X>, Count>(
-            out, [&](size_t i) __attribute__((always_inline)) { return read(x, i); });
+        store<cost_of<X>, Count>(out, [&](size_t i)
+                                          __attribute__((always_inline)) { return read(x, i); });
     }
 }
 

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <type_traits>
 
 namespace castnet {
@@ -93,7 +92,8 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
         for_each_of_few<S>([&](auto... i) __attribute__((always_inline)) {
             *next++ = static_cast<T>(broadcast_element(x, i...));
         });
-        std::memcpy(to.data(), block, sizeof block);
+        T* const out = to.data(); // (what g++ copies at once lies in memory first)
+        for_few<S::count>([&](size_t k) __attribute__((always_inline)) { out[k] = block[k]; });
     } else if constexpr (target::is_flat && is_flat_over<X, S>()) {
         store_elements<S::count>(to.data(), x, flat_reader<S>{});
     } else if constexpr (Strides::step[S::rank - 1] != 1) {

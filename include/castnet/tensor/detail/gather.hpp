@@ -71,7 +71,7 @@ auto tiled(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
 template <size_t Extent, size_t Inner, class T, class Place>
 T* copy_places(T const* from, Place const& place, T* to) {
     if constexpr (Inner == 1) {
-        store<false, Extent>(to, [&](size_t i) { return from[place(i)]; });
+        store<element_cost::high, Extent>(to, [&](size_t i) { return from[place(i)]; });
     } else {
         for (size_t i = 0; i != Extent; ++i) {
             T const* const at = from + place(i) * Inner;
@@ -90,7 +90,7 @@ template <class T>
 T* copy_in_blocks(T const* from, T const* end, T* to) {
     constexpr size_t width = run_width<T>;
     for (; static_cast<size_t>(end - from) >= width; from += width, to += width) {
-        store_block<width>(to, [&](size_t i) { return from[i]; }, 0);
+        store_block<width, element_cost::none>(to, [&](size_t i) { return from[i]; }, 0);
     }
     return std::copy(from, end, to);
 }

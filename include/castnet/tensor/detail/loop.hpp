@@ -40,16 +40,30 @@ CASTNET_ALWAYS_INLINE void for_each_index(Body const& body, Index... index) {
     }
 }
 
-// The same of a few indices, without loops. (GCC keeps them at -O2.)
+// Calls body(i) for i < Count, a few, without a loop. (GCC keeps it at -O2, and unrolls it only
+// when it has decided which functions are small enough to be inlined.)
+template <size_t Count, class Body>
+CASTNET_ALWAYS_INLINE void for_few(Body const& body) {
+    if constexpr (Count <= 4) {
+        [&]<size_t... I>(std::index_sequence<I...>)
+            __attribute__((always_inline)) { (body(I), ...); }(std::make_index_sequence<Count>{});
+    } else {
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Count; ++i) {
+            body(i);
+        }
+    }
+}
+
+// Calls body(i0, …) for every index of a few.
 template <class S, class Body, class... Index>
 CASTNET_ALWAYS_INLINE void for_each_of_few(Body const& body, Index... index) {
     if constexpr (sizeof...(Index) == S::rank) {
         body(index...);
     } else {
-        CASTNET_UNROLL
-        for (size_t i = 0; i < S::extent[sizeof...(Index)]; ++i) {
+        for_few<S::extent[sizeof...(Index)]>([&](size_t i) __attribute__((always_inline)) {
             for_each_of_few<S>(body, index..., i);
-        }
+        });
     }
 }
 

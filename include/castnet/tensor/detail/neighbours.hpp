@@ -33,7 +33,7 @@ CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t begin, In
         if constexpr (requires { x.data(); }) {
             return x.data() + at;
         } else {
-            store_for_vectors<is_cheap_operand<X>, Count>(
+            store_for_vectors<cost_of<X>, Count>(
                 room, [&](size_t i) __attribute__((always_inline)) { return x.flat(at + i); });
             return room;
         }
@@ -43,10 +43,9 @@ CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t begin, In
                 return &x.element(index..., begin);
             }
         }
-        store_for_vectors<is_cheap_operand<X>, Count>(room,
-                                                      [&](size_t i) __attribute__((always_inline)) {
-                                                          return x.element(index..., begin + i);
-                                                      });
+        store_for_vectors<cost_of<X>, Count>(room, [&](size_t i) __attribute__((always_inline)) {
+            return x.element(index..., begin + i);
+        });
         return room;
     }
 }

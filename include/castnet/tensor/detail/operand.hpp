@@ -5,6 +5,7 @@
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -94,5 +95,16 @@ inline constexpr bool is_cheap_operand = true;
 template <class X>
     requires requires { X::is_cheap; }
 inline constexpr bool is_cheap_operand<X> = X::is_cheap;
+
+// Whether an operand's elements lie in memory.
+template <class X>
+inline constexpr bool has_elements = requires(X const& x) { x.data(); };
+
+// What it costs to compute an element.
+enum class element_cost : std::uint8_t { none, low, high };
+template <class X>
+inline constexpr element_cost cost_of = has_elements<X>       ? element_cost::none
+                                        : is_cheap_operand<X> ? element_cost::low
+                                                              : element_cost::high;
 
 } // namespace castnet::detail

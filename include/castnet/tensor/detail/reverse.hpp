@@ -128,7 +128,7 @@ template <bool InPlace, size_t Extent, size_t Inner, class T>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void reverse_axis(T const* from, T* to) {
     constexpr size_t bytes = most_exchanged_bytes<T>, end = Extent * Inner;
     if constexpr (Inner == 1 && !InPlace) {
-        store<false, Extent>(to, [&](size_t i) { return from[Extent - 1 - i]; });
+        store<element_cost::high, Extent>(to, [&](size_t i) { return from[Extent - 1 - i]; });
     } else if constexpr (2 * Inner * sizeof(T) <= bytes) {
         reverse_groups<end, Inner, bytes>(from, to);
     } else {

@@ -3,6 +3,8 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
+#include <castnet/tensor/detail/loop.hpp>
+#include <castnet/tensor/detail/operand.hpp>
 
 #include <cstring>
 #include <type_traits>
@@ -20,28 +22,49 @@ CASTNET_ALWAYS_INLINE auto stored_as(X x) {
     }
 }
 
-// A number of neighbours, all computed before one is stored.
-template <size_t Count, class T, class Value>
+// A number of neighbours, all computed before one is stored. `Cost` is that of a value.
+template <size_t Count, element_cost Cost, class T, class Value>
 class computed_block {
+    using number = decltype(stored_as<T>(std::declval<Value>()(size_t{})));
+#if !defined(__clang__) && !defined(__CUDACC__)
+    // first no loop, then vectors in registers
+    static constexpr bool unrolls = Cost != element_cost::high && Count <= 16;
+#else
+    static constexpr bool unrolls = false;
+#endif
+
 public:
     CASTNET_ALWAYS_INLINE computed_block(Value const& value, size_t first) {
+        if constexpr (unrolls) {
+            for_few<Count>([&](size_t i) __attribute__((always_inline)) {
+                block_[i] = stored_as<T>(value(first + i));
+            });
+        } else {
 #if !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC unroll 1 // first vectors, then no loop: of unrolled roundings there are none
 #endif
-        for (size_t i = 0; i < Count; ++i) {
-            block_[i] = stored_as<T>(value(first + i));
+            for (size_t i = 0; i < Count; ++i) {
+                block_[i] = stored_as<T>(value(first + i));
+            }
         }
     }
-    CASTNET_ALWAYS_INLINE void store(T* out) const { std::memcpy(out, block_, sizeof block_); }
+    CASTNET_ALWAYS_INLINE void store(T* out) const {
+        if constexpr (unrolls) { // (what g++ copies at once lies in memory first)
+            auto* const to = reinterpret_cast<number*>(out);
+            for_few<Count>([&](size_t i) __attribute__((always_inline)) { to[i] = block_[i]; });
+        } else {
+            std::memcpy(out, block_, sizeof block_);
+        }
+    }
 
 private:
-    decltype(stored_as<T>(std::declval<Value>()(size_t{}))) block_[Count];
+    number block_[Count];
 };
 
 // out[i] = value(first + i) for i < Count, all read before one is stored.
-template <size_t Count, class T, class Value>
+template <size_t Count, element_cost Cost, class T, class Value>
 CASTNET_ALWAYS_INLINE void store_block(T* out, Value const& value, size_t first) {
-    computed_block<Count, T, Value>{value, first}.store(out);
+    computed_block<Count, Cost, T, Value>{value, first}.store(out);
 }
 
 #ifdef __clang__
@@ -56,18 +79,18 @@ inline constexpr bool stores_in_blocks = false;
 
 // out[i] = value(i) for i < Count, where iterations do not depend on each other: what value(i)
 // reads is not written, or is element i itself. (GCC forgets this about loops that it unrolls
-// before it looks for vectors.) `Copies` tells whether value(i) is a number in memory.
-template <bool Copies, size_t Count, class T, class Value>
+// before it looks for vectors.)
+template <element_cost Cost, size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
     if constexpr (Count <= 16) {
-        store_block<Count>(out, value, 0);
-    } else if constexpr (Copies && stores_in_blocks) {
+        store_block<Count, Cost>(out, value, 0);
+    } else if constexpr (Cost == element_cost::none && stores_in_blocks) {
         constexpr size_t length = 64, rest = Count % length;
         for (size_t first = 0; first != Count - rest; first += length) {
-            store_block<length>(out + first, value, first);
+            store_block<length, Cost>(out + first, value, first);
         }
         if constexpr (rest > 0) {
-            store_block<rest>(out + Count - rest, value, Count - rest);
+            store_block<rest, Cost>(out + Count - rest, value, Count - rest);
         }
     } else {
         auto* const to = reinterpret_cast<decltype(stored_as<T>(value(size_t{})))*>(out);
@@ -75,7 +98,7 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
         constexpr size_t rest = Count % length, whole = Count - rest;
         auto const store_whole = [&]() __attribute__((always_inline)) {
             if constexpr (whole == length) {
-                store_block<length>(out, value, 0);
+                store_block<length, Cost>(out, value, 0);
             } else {
 #ifdef __clang__
                 constexpr int at_once = whole % (4 * length) == 0   ? 4
@@ -93,7 +116,7 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
         if constexpr (rest == 0) {
             store_whole();
         } else { // computed first, in whole vectors, too: the loop may write what they read
-            computed_block<length, T, Value> const last{value, Count - length};
+            computed_block<length, Cost, T, Value> const last{value, Count - length};
             store_whole();
             last.store(out + Count - length);
         }
@@ -102,15 +125,16 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
 
 // The same of what vectors read at once: kept in registers, where it is cheap to compute. (Of other
 // functions clang finds no vectors without a loop.)
-template <bool Cheap, size_t Count, class T, class Value>
+template <element_cost Cost, size_t Count, class T, class Value>
 CASTNET_ALWAYS_INLINE void store_for_vectors(T* out, Value const& value) {
     constexpr size_t length = 16;
-    if constexpr (Cheap && stores_in_blocks && Count <= 4 * length && Count % length == 0) {
+    if constexpr (Cost != element_cost::high && stores_in_blocks && Count <= 4 * length &&
+                  Count % length == 0) {
         [&]<size_t... Block>(std::index_sequence<Block...>) __attribute__((always_inline)) {
-            (store_block<length>(out + Block * length, value, Block * length), ...);
+            (store_block<length, Cost>(out + Block * length, value, Block * length), ...);
         }(std::make_index_sequence<Count / length>{});
     } else {
-        store<false, Count>(out, value);
+        store<(Cost == element_cost::none ? element_cost::low : Cost), Count>(out, value);
     }
 }
 
