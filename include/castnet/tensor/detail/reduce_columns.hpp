@@ -1,11 +1,13 @@
 // Reductions across the last axis: neighbours at once, each by itself.
 #pragma once
 
+#include <castnet/cpu/vector.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/neighbours.hpp>
 #include <castnet/tensor/detail/reduced_axes.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace castnet::detail {
@@ -14,12 +16,20 @@ template <class R, class T>
 inline constexpr bool takes_four =
     requires(R total, T const* const (&rows)[4]) { total.take_four(rows); };
 
-// How many columns are reduced at once in vectors.
-template <class T>
-inline constexpr size_t most_columns = 4 * run_width<T>;
+// How many columns are reduced at once in vectors: those for which half of the registers suffice,
+// of which a reduction needs one or more for each vector.
+template <class R, class T>
+inline constexpr size_t most_columns = [] {
+    constexpr size_t half = size_t{cpu::vector_bytes} * cpu::vector_registers / 2 / sizeof(T);
+    size_t each = 1;
+    if constexpr (requires { R::registers_for_columns; }) {
+        each = R::registers_for_columns;
+    }
+    return std::clamp(half / each, run_width<T>, 4 * run_width<T>);
+}();
 
 // Whether a reduction takes rows in vectors, as many columns as Lanes.
-template <template <class, size_t> class Reduction, class T, size_t Lanes = most_columns<T>>
+template <template <class, size_t> class Reduction, class T, size_t Lanes = run_width<T>>
 inline constexpr bool takes_rows =
     requires(Reduction<T, Lanes> reduction, T const* (*rows)(size_t)) {
         reduction.template take_rows<1>(rows);

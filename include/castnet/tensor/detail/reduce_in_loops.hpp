@@ -147,8 +147,9 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
         // many vectors as registers hold, of which the last ones have columns before them, too.
         constexpr size_t width = run_width<T>;
         constexpr bool in_vectors = takes_rows<Reduction, T> && length >= width;
-        constexpr size_t lanes = in_vectors ? std::min(length, most_columns<T>) / width * width
-                                            : std::min(length, size_t{256});
+        constexpr size_t lanes =
+            in_vectors ? std::min(length, most_columns<Reduction<T, 1>, T>) / width * width
+                       : std::min(length, size_t{256});
         constexpr size_t rest = length % lanes;
         constexpr size_t last_lanes = in_vectors ? (rest + width - 1) / width * width : rest;
         for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {

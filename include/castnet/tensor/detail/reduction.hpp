@@ -8,10 +8,11 @@
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
 //   take_run<Count>(run, position)   optional, of one lane: Count neighbours (run.hpp)
 //   take_rows<Count>(rows)        optional, first: all of Count rows for all lanes (run.hpp)
-//   joins_slowly                  optional: a type, if taking a short run means to join many lanes
-//   join(j, other, k)             adds lane k of another one, or of its own, to lane j
-//   get(j, count)                 lane j's answer for `count` elements
-//   part                          a type, where the answers of parts, for a `count` of 1, may be
+//   registers_for_columns         optional: how many take_rows needs for a vector of lanes, if not
+//   1 joins_slowly                  optional: a type, if taking a short run means to join many
+//   lanes join(j, other, k)             adds lane k of another one, or of its own, to lane j get(j,
+//   count)                 lane j's answer for `count` elements part                          a
+//   type, where the answers of parts, for a `count` of 1, may be
 //                                 taken as elements of that type, for the answer of the whole
 #pragma once
 
@@ -182,6 +183,7 @@ struct extreme_value {
     using part = T;
     static constexpr T neutral = worst<Sign, T>(), nan = std::numeric_limits<T>::quiet_NaN();
     static constexpr bool can_be_nan = std::is_floating_point_v<T>;
+    static constexpr size_t registers_for_columns = can_be_nan ? 2 : 1;
     T best[Lanes]; // of numbers
     lane_number<T> has_nan[can_be_nan ? Lanes : 1] = {};
 
@@ -212,13 +214,17 @@ struct extreme_value {
         }
     }
     template <size_t Count, class Run>
-    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
-        requires fills_vector<Count, T>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
+        requires(InVectors<T> && Count != 4) // of which take_four makes vectors across rows
     {
         T number;
         bool any_nan;
-        extreme_of_run<Sign, T, Count>(run, number, any_nan);
-        best[0] = better(best[0], number);
+        if constexpr (fills_vector<Count, T>) {
+            extreme_of_run<Sign, T, Count>(run, number, any_nan);
+        } else {
+            extreme_of_few<Sign, Count>(run(length<Count>{}, 0), number, any_nan);
+        }
+        best[0] = position == 0 ? number : better(best[0], number);
         has_nan[0] = any_nan ? 1 : has_nan[0];
     }
     template <size_t Count, class Run>
@@ -231,11 +237,7 @@ struct extreme_value {
     CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
         requires fills_vectors<Lanes, T>
     {
-        T other[Lanes];
-        extremes_of_columns<Sign, T, Count, Lanes / run_width<T>>(rows, best, other);
-        for (size_t j = 0; j < Lanes; ++j) {
-            has_nan[j] = other[j] != other[j] ? 1 : 0;
-        }
+        extremes_of_columns<Sign, T, Count, Lanes / run_width<T>>(rows, best, has_nan);
     }
     template <size_t Count, class Rows>
     CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)

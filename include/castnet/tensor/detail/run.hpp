@@ -54,6 +54,18 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool any_lane(Mask const& mask) {
     }
 }
 
+// The sum of neighbouring vectors. (Of a loop g++ does not know how short it is when it decides
+// what is worth to be inlined.)
+template <size_t Count, class Stored>
+CASTNET_ALWAYS_INLINE auto sum_of_vectors(Stored const* x) {
+    using T = std::remove_cvref_t<decltype(x[0][0])>;
+    typename lanes<T, sizeof(Stored) / sizeof(T)>::type last = x[Count - 1];
+    if constexpr (Count > 1) {
+        last = sum_of_vectors<Count - 1>(x) + last;
+    }
+    return last;
+}
+
 // The sum of fewer numbers than fill a vector: in vectors of 16 bytes, or in halves.
 template <size_t Count, class T>
 CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
@@ -64,11 +76,7 @@ CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
         return sum_of_few<Count / 2>(x) + sum_of_few<Count - Count / 2>(x + Count / 2);
     } else {
         auto const* const vectors = reinterpret_cast<typename lanes<T, width>::stored const*>(x);
-        typename lanes<T, width>::type sum = vectors[0];
-        CASTNET_UNROLL
-        for (size_t k = 1; k < Count / width; ++k) {
-            sum += vectors[k];
-        }
+        auto const sum = sum_of_vectors<Count / width>(vectors);
         T total = join_lanes<T, width>(sum, plus);
         if constexpr (Count % width != 0) {
             total += sum_of_few<Count % width>(x + Count / width * width);

@@ -84,6 +84,42 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     has_nan = join_parts<typename lanes<T, width>::bits, parts>(numbers, keep_common_bits{}) == 0;
 }
 
+// The same of fewer numbers than fill a vector: in vectors of 16 bytes, and the rest one by one.
+template <int Sign, size_t Count, InVectors T>
+CASTNET_ALWAYS_INLINE void extreme_of_few(T const* x, T& number, bool& has_nan) {
+    constexpr size_t width = 16 / sizeof(T), few = Count / width, rest = Count % width;
+    constexpr keep_extreme<Sign> improve;
+    if constexpr (few == 0) {
+        number = x[0];
+        has_nan = number != number;
+        CASTNET_UNROLL
+        for (size_t k = 1; k < Count; ++k) {
+            T const next = x[k];
+            improve(number, next);
+            has_nan |= next != next;
+        }
+    } else {
+        auto const* const vectors = reinterpret_cast<typename lanes<T, width>::stored const*>(x);
+        typename lanes<T, width>::type best = vectors[0];
+        auto numbers = best == best;
+        CASTNET_UNROLL
+        for (size_t k = 1; k < few; ++k) {
+            typename lanes<T, width>::type const next = vectors[k];
+            improve(best, next);
+            numbers &= next == next;
+        }
+        number = join_lanes<T, width>(best, improve);
+        has_nan = any_lane(~numbers);
+        if constexpr (rest > 0) {
+            T last;
+            bool last_has_nan;
+            extreme_of_few<Sign, rest>(x + few * width, last, last_has_nan);
+            improve(number, last);
+            has_nan |= last_has_nan;
+        }
+    }
+}
+
 // Joins the lanes of whole numbers to one: halves first, then those of a word by shifts.
 template <std::integral T, class Vector, class Join>
 CASTNET_ALWAYS_INLINE T join_integers(Vector x, Join const& join) {
@@ -129,14 +165,18 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T extreme_of_run(Run const& run) {
 }
 
 // The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
-// there until it is called again. What is not a number is NaN in `others`.
-template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows>
+// there until it is called again. `has_nan` is 0 for those without NaN.
+template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows, class Flag>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers,
-                                                                    T* others) {
+                                                                    Flag* has_nan) {
     using vector = typename in_registers<T>::type;
     using stored = typename in_registers<T>::stored;
+    using mask = typename in_registers<T>::mask;
     constexpr size_t count = Vectors * in_registers<T>::parts;
-    vector best[count], other[count] = {};
+    constexpr keep_extreme<Sign> improve;
+    static_assert(sizeof(Flag) == sizeof(T));
+    vector best[count];
+    mask other[count] = {};
     CASTNET_UNROLL
     for (size_t k = 0; k < count; ++k) {
         best[k] = vector{} + numbers[0];
@@ -146,12 +186,12 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
         CASTNET_UNROLL
         for (size_t k = 0; k < count; ++k) {
             vector const by = x[k];
-            best[k] = (Sign > 0 ? best[k] < by : by < best[k]) ? by : best[k];
-            other[k] = by == by ? other[k] : by;
+            improve(best[k], by);
+            other[k] |= by != by;
         }
     }
     std::memcpy(numbers, best, sizeof best);
-    std::memcpy(others, other, sizeof other);
+    std::memcpy(has_nan, other, sizeof other);
 }
 
 // The same of whole numbers, of Lanes columns.
