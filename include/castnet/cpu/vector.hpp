@@ -97,8 +97,7 @@ plus_product(V sum, std::remove_reference_t<decltype(V{}[0])> left, V right) {
         return sum;
     }
 #elif defined(__SSE2__) && !defined(__AVX__) && !defined(__clang__)
-    if constexpr (Rows >
-                  1) { // in loops, g++ keeps sums where the products are, and moves them back
+    if constexpr (Rows > 1) { // in loops, g++ adds to the products, and moves the sums back
         V const product = (left - V{}) * right;
         if constexpr (sizeof(left) == sizeof(float)) {
             asm("addps %1, %0" : "+x"(sum) : "x"(product));

@@ -73,6 +73,40 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector const& all, Join 
     }
 }
 
+// Joins the lanes of a vector to fewer, in that order.
+template <class T, size_t To, class Vector, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE auto join_to(Vector const& x, Join const& join) {
+    constexpr size_t count = sizeof(Vector) / sizeof(T);
+    if constexpr (count == To) {
+        return x;
+    } else {
+        typename lanes<T, count / 2>::type lower, upper;
+        halve<count>(x, lower, upper);
+        join(lower, upper);
+        return join_to<T, To>(lower, join);
+    }
+}
+
+// Joins all lanes of as many vectors as they have lanes, two or four: lane j of the result is that
+// of vector j. In the order of join_lanes.
+template <class T, size_t Lanes, class Vector, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE Vector join_each(Vector const* x, Join const& join) {
+    if constexpr (Lanes == 4) {
+        Vector first = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+        Vector second = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+        join(first, __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7));
+        join(second, __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7));
+        Vector all = __builtin_shufflevector(first, second, 0, 1, 4, 5);
+        join(all, __builtin_shufflevector(first, second, 2, 3, 6, 7));
+        return all;
+    } else {
+        static_assert(Lanes == 2);
+        Vector all = __builtin_shufflevector(x[0], x[1], 0, 2);
+        join(all, __builtin_shufflevector(x[0], x[1], 1, 3));
+        return all;
+    }
+}
+
 // The same of all lanes of some vectors, which it changes.
 template <class T, size_t Parts, class Vector, class Join>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_parts(Vector* x, Join const& join) {

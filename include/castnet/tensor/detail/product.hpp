@@ -8,6 +8,7 @@
 #include <castnet/tensor/detail/row_vectors.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -99,14 +100,37 @@ multiply_columns(size_t count, T const* a, size_t a_row, T const* x, T* y) {
     if (even != whole) {
         add(even, 0);
     }
-    CASTNET_UNROLL
-    for (size_t i = 0; i < Rows; ++i) {
-        typename lanes<T, width>::type const both = sum[0][i] + sum[1][i];
-        y[i] = join_lanes<T, width>(both, plus);
-    }
+    T rest[Rows] = {};
     for (size_t k = whole; k < count; ++k) {
+        CASTNET_UNROLL
         for (size_t i = 0; i < Rows; ++i) {
-            y[i] += a[i * a_row + k] * x[k];
+            rest[i] += a[i * a_row + k] * x[k];
+        }
+    }
+    if constexpr (Rows == 4) {
+        constexpr size_t few = std::min(width, Rows);
+        typename lanes<T, few>::type both[Rows];
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; ++i) {
+            typename lanes<T, width>::type const all = sum[0][i] + sum[1][i];
+            both[i] = join_to<T, few>(all, plus);
+        }
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; i += few) {
+            auto const joined = join_each<T, few>(both + i, plus);
+            std::memcpy(y + i, &joined, sizeof joined);
+        }
+    } else {
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; ++i) {
+            typename lanes<T, width>::type const both = sum[0][i] + sum[1][i];
+            y[i] = join_lanes<T, width>(both, plus);
+        }
+    }
+    if (whole != count) {
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; ++i) {
+            y[i] += rest[i];
         }
     }
 }
@@ -120,6 +144,24 @@ void multiply_vector(size_t rows, size_t count, T const* a, size_t a_row, T cons
     }
     for (size_t i = whole; i < rows; ++i) {
         multiply_columns<1>(count, a + i * a_row, a_row, x, y + i);
+    }
+}
+
+// y = a (rows of four numbers, a_row apart) times the vector x.
+template <size_t Rows, class T>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void multiply_fours(T const* a, size_t a_row, T const* x,
+                                                               T* y) {
+    using stored = typename lanes<T, 4>::stored;
+    typename lanes<T, 4>::type const right = *reinterpret_cast<stored const*>(x);
+    typename lanes<T, 4>::type product[4];
+    CASTNET_UNROLL
+    for (size_t i = 0; i < 4; ++i) {
+        product[i] = *reinterpret_cast<stored const*>(a + std::min(i, Rows - 1) * a_row) * right;
+    }
+    auto const sums = join_each<T, 4>(product, plus);
+    CASTNET_UNROLL
+    for (size_t i = 0; i < Rows; ++i) {
+        y[i] = sums[i];
     }
 }
 
@@ -191,6 +233,9 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
                 }
             }
         }
+    } else if constexpr (N == 1 && M > 1 && M <= 4 && K == 4 && AStep == 1 &&
+                         sizeof(T) * 4 <= cpu::vector_bytes) {
+        multiply_fours<M>(a, A, b, c);
     } else if constexpr (M * N <= 16 && (has_vector ? K <= 4 : K <= 16 && N % 4 != 0)) {
         multiply_few<M, K, N, A, AStep, B, BStep>(a, b, c);
     } else if constexpr (N == 1 && (AStep == 1 || K == 1)) {
