@@ -8,6 +8,7 @@
 #include <castnet/tensor/detail/merged_axes.hpp>
 #include <castnet/tensor/detail/operand.hpp>
 #include <castnet/tensor/detail/repeated_operands.hpp>
+#include <castnet/tensor/detail/store.hpp>
 #include <castnet/tensor/detail/tile.hpp>
 #include <castnet/tensor/device.hpp>
 #include <castnet/tensor/view.hpp>
@@ -113,8 +114,12 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
                        std::min(S::extent[S::rank - 1], most_columns)>(to, x);
     } else {
         for_each_row<S>([&](auto... row) {
-            store_elements<S::extent[S::rank - 1]>(&to.element(row..., size_t{0}), x,
-                                                   row_reader<decltype(row)...>{{row...}});
+            constexpr size_t columns = S::extent[S::rank - 1];
+            T* out = &to.element(row..., size_t{0});
+            if constexpr (unrolls_block<columns, cost_of<X>, T>) {
+                CASTNET_OPAQUE(out); // g++ makes vectors across rows that are not loops
+            }
+            store_elements<columns>(out, x, row_reader<decltype(row)...>{{row...}});
         });
     }
 }

@@ -90,7 +90,7 @@ template <class T>
 T* copy_in_blocks(T const* from, T const* end, T* to) {
     constexpr size_t width = run_width<T>;
     for (; static_cast<size_t>(end - from) >= width; from += width, to += width) {
-        store_block<width, element_cost::none>(to, [&](size_t i) { return from[i]; }, 0);
+        store_block<width, element_cost::high>(to, [&](size_t i) { return from[i]; }, 0);
     }
     return std::copy(from, end, to);
 }

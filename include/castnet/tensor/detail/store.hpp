@@ -3,6 +3,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
 
@@ -22,16 +23,22 @@ CASTNET_ALWAYS_INLINE auto stored_as(X x) {
     }
 }
 
+// Whether g++ computes a block of numbers best without a loop, which leaves several vectors in
+// memory. (Of unrolled roundings there are no vectors.)
+template <size_t Count, element_cost Cost, class T>
+inline constexpr bool unrolls_block =
+#if !defined(__clang__) && !defined(__CUDACC__)
+    Cost != element_cost::high &&
+    (Count <= 4 || (Count <= 16 && Count * sizeof(T) != size_t{cpu::vector_bytes}));
+#else
+    false;
+#endif
+
 // A number of neighbours, all computed before one is stored. `Cost` is that of a value.
 template <size_t Count, element_cost Cost, class T, class Value>
 class computed_block {
     using number = decltype(stored_as<T>(std::declval<Value>()(size_t{})));
-#if !defined(__clang__) && !defined(__CUDACC__)
-    // first no loop, then vectors in registers
-    static constexpr bool unrolls = Cost != element_cost::high && Count <= 16;
-#else
-    static constexpr bool unrolls = false;
-#endif
+    static constexpr bool unrolls = unrolls_block<Count, Cost, T>;
 
 public:
     CASTNET_ALWAYS_INLINE computed_block(Value const& value, size_t first) {
@@ -41,7 +48,7 @@ public:
             });
         } else {
 #if !defined(__clang__) && !defined(__CUDACC__)
-#pragma GCC unroll 1 // first vectors, then no loop: of unrolled roundings there are none
+#pragma GCC unroll 1 // first vectors, then no loop
 #endif
             for (size_t i = 0; i < Count; ++i) {
                 block_[i] = stored_as<T>(value(first + i));
