@@ -93,6 +93,9 @@ TEST_CASE("rows times small matrices, and these turned times columns") {
     check_product<double, 1, 6, 7>();
     check_product<float, 1, 12, 16>();
     check_product<float, 3, 3, 1>();
+    check_product<float, 2, 4, 1>(); // rows of a vector
+    check_product<double, 3, 4, 1>();
+    check_product<float, 4, 4, 1>();
     check_product<double, 7, 6, 1>();
     check_product<double, 33, 20, 1>();
     tensor<float, shape<5, 6, 7>> const all = castnet::sin(tensor<float, shape<5, 6, 7>>::arange());

@@ -257,6 +257,7 @@ void check_runs() {
     CHECK(sum(x) == first + second);
     CHECK(array_equal(max<1>(x), tensor<T, shape<2>>{Count, 2 * Count}));
     CHECK(array_equal(min<1>(-x), tensor<T, shape<2>>{-T(Count), -T(2 * Count)}));
+    CHECK(array_equal(min<1>(x), tensor<T, shape<2>>{1, T(Count + 1)}));
     CHECK(array_equal(argmax<1>(x * x), tensor<size_t, shape<2>>::full(Count - 1)));
     CHECK(array_equal(argmin<1>(x / x), tensor<size_t, shape<2>>::zeros())); // the first of equals
     for (size_t const place : {size_t{0}, Count / 2, Count - 1}) {
@@ -324,7 +325,12 @@ TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, do
     check_many_rows<T, 33>();
     check_many_rows<T, 64>();
     check_many_rows<T, 100>();
+    check_runs<T, 2>();
+    check_runs<T, 3>();
+    check_runs<T, 5>();
     check_runs<T, 7>();
+    check_runs<T, 9>();
+    check_runs<T, 15>();
     check_runs<T, 16>();
     check_runs<T, 33>();
     check_runs<T, 262>();
