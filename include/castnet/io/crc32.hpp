@@ -12,14 +12,16 @@ namespace castnet::io {
 
 namespace detail {
 
-// Effect of a byte on the checksum, by the number of bytes after it: eight are taken at once.
-template <std::uint32_t Polynomial> // reflected
-inline constexpr auto crc32_tables = [] {
-    std::array<std::array<std::uint32_t, 256>, 8> tables{};
+using crc32_tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+// Effect of a byte on the checksum, by the number of bytes after it: eight are taken at once. The
+// polynomial is reflected. (Made when they are needed: compilers would take tens of MiB to do so.)
+[[gnu::noinline]] inline crc32_tables make_crc32_tables(std::uint32_t polynomial) {
+    crc32_tables tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {
         std::uint32_t value = i;
         for (int bit = 0; bit < 8; ++bit) {
-            value = value >> 1 ^ (value % 2 != 0 ? Polynomial : 0U);
+            value = value >> 1 ^ (value % 2 != 0 ? polynomial : 0U);
         }
         tables[0][i] = value;
     }
@@ -30,17 +32,16 @@ inline constexpr auto crc32_tables = [] {
         }
     }
     return tables;
-}();
+}
 
 // Four bytes, which compilers load at once.
-constexpr std::uint32_t crc32_word(unsigned char const* from) {
+inline std::uint32_t crc32_word(unsigned char const* from) {
     return from[0] | std::uint32_t{from[1]} << 8 | std::uint32_t{from[2]} << 16 |
            std::uint32_t{from[3]} << 24;
 }
 
-template <std::uint32_t Polynomial>
-constexpr std::uint32_t crc32_of(std::span<unsigned char const> data, std::uint32_t before) {
-    auto const& tables = crc32_tables<Polynomial>;
+[[gnu::noinline]] inline std::uint32_t crc32_of(std::span<unsigned char const> data,
+                                                std::uint32_t before, crc32_tables const& tables) {
     std::uint32_t crc = ~before;
     std::size_t at = 0;
     for (; data.size() - at >= 8; at += 8) {
@@ -58,13 +59,15 @@ constexpr std::uint32_t crc32_of(std::span<unsigned char const> data, std::uint3
 } // namespace detail
 
 // `before`: the checksum of the bytes before these.
-constexpr std::uint32_t crc32c(std::span<unsigned char const> data, std::uint32_t before = 0) {
-    return detail::crc32_of<0x82F63B78>(data, before);
+inline std::uint32_t crc32c(std::span<unsigned char const> data, std::uint32_t before = 0) {
+    static auto const tables = detail::make_crc32_tables(0x82F63B78);
+    return detail::crc32_of(data, before, tables);
 }
 
 // That of ZIP, gzip and PNG.
-constexpr std::uint32_t crc32(std::span<unsigned char const> data, std::uint32_t before = 0) {
-    return detail::crc32_of<0xEDB88320>(data, before);
+inline std::uint32_t crc32(std::span<unsigned char const> data, std::uint32_t before = 0) {
+    static auto const tables = detail::make_crc32_tables(0xEDB88320);
+    return detail::crc32_of(data, before, tables);
 }
 
 } // namespace castnet::io

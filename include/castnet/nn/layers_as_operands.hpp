@@ -10,10 +10,11 @@ namespace castnet {
 // Classes, so that every compiler prints the types.
 template <class Layer>
 struct layer_takes_no_arguments {
-    static_assert(detail::never<Layer>,
-                  "castnet: this layer or metric takes no arguments in <>, since it finds the number "
-                  "of its features or classes by itself: cn::batch_norm, cn::macro_f1; see "
-                  "layer_takes_no_arguments<layer>");
+    static_assert(
+        detail::never<Layer>,
+        "castnet: this layer or metric takes no arguments in <>, since it finds the number "
+        "of its features or classes by itself: cn::batch_norm, cn::macro_f1; see "
+        "layer_takes_no_arguments<layer>");
 };
 template <class Layer>
 struct layer_has_its_numbers_set {
