@@ -2,17 +2,16 @@
 // They hold
 //
 //   result                        the type of an answer
-//   take<Step>(x, position, n)    x[j] goes to lane j for j < n; its position in the reduced part
-//   is
-//                                 position + Step * j
+//   take<Step>(x, position, n)    x[j], at position + Step * j of the reduced part, goes to lane j
+//                                 for j < n
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
 //   take_run<Count>(run, position)   optional, of one lane: Count neighbours (run.hpp)
 //   take_rows<Count>(rows)        optional, first: all of Count rows for all lanes (run.hpp)
-//   registers_for_columns         optional: how many take_rows needs for a vector of lanes, if not
-//   1 joins_slowly                  optional: a type, if taking a short run means to join many
-//   lanes join(j, other, k)             adds lane k of another one, or of its own, to lane j get(j,
-//   count)                 lane j's answer for `count` elements part                          a
-//   type, where the answers of parts, for a `count` of 1, may be
+//   registers_for_columns         optional: how many take_rows needs for a vector (1, if not said)
+//   joins_slowly                  optional: a type, if taking a short run means to join many lanes
+//   join(j, other, k)             adds lane k of another one, or of its own, to lane j
+//   get(j, count)                 lane j's answer for `count` elements
+//   part                          a type, where the answers of parts, for a `count` of 1, may be
 //                                 taken as elements of that type, for the answer of the whole
 #pragma once
 
