@@ -124,6 +124,9 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
             store_whole();
         } else { // computed first, in whole vectors, too: the loop may write what they read
             computed_block<length, Cost, T, Value> const last{value, Count - length};
+            // What the block has read is read anew: g++ would keep it for the loop's first step
+            // alone, and makes no vectors of such a loop.
+            asm volatile("" ::: "memory");
             store_whole();
             last.store(out + Count - length);
         }
