@@ -15,9 +15,9 @@ for level in -O2 -O3; do
     "$objdump" -dC --no-show-raw-insn "$object" | awk -v level=$level -v arithmetic="$arithmetic" '
         /^[0-9a-f]+ </ { of = $0 }
         $2 ~ "^" arithmetic "p[sd]$" { vectors++ }
-        $2 ~ "^" arithmetic "s[sd]$" { singles[of]++ }
+        $2 ~ "^" arithmetic "s[sd]$" { singles[of]++; found = 1 }
         END {
             for (of in singles) print level ": " singles[of] " instructions for single numbers in " of
-            exit length(singles) > 0 || vectors < 100
+            exit found || vectors < 100
         }'
 done
