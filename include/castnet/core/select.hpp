@@ -9,16 +9,17 @@
 
 namespace castnet::inline CASTNET_VECTORS {
 
-// yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
-// constant, and a condition as a number, into branches that multiply or add apart, or that read one
-// of two numbers in memory, and a loop with such branches stays scalar. (Without SSE4.2 it has no
-// vectors of masks of 64 bits, but of choices between doubles.)
+// Whether a choice between doubles is made by a mask. (Without SSE4.2, GCC has no vectors of masks
+// of 64 bits, but of such choices.)
 #if defined(__SSE2__) && !defined(__SSE4_2__) && !defined(__clang__)
 inline constexpr bool masks_doubles = false;
 #else
 inline constexpr bool masks_doubles = true;
 #endif
 
+// yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
+// constant, and a condition as a number, into branches that multiply or add apart, or that read one
+// of two numbers in memory, and a loop with such branches stays scalar.
 template <class T>
 CASTNET_HD constexpr T select(bool condition, T yes, T no) {
 #ifndef __CUDA_ARCH__

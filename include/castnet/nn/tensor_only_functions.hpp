@@ -26,6 +26,22 @@ constexpr auto refused(symbol<S> x, More const&...) {
 
 } // namespace detail
 
+// Reductions along axes.
+#define CASTNET_REFUSES_SYMBOLS(function)                                                          \
+    template <size_t... Axes, Symbol X, class... More>                                             \
+    constexpr auto function(X x, More const&...) {                                                 \
+        return detail::refused<#function>(x);                                                      \
+    }
+CASTNET_REFUSES_SYMBOLS(any)
+CASTNET_REFUSES_SYMBOLS(all)
+CASTNET_REFUSES_SYMBOLS(quantile)
+CASTNET_REFUSES_SYMBOLS(median)
+CASTNET_REFUSES_SYMBOLS(nansum)
+CASTNET_REFUSES_SYMBOLS(nanmean)
+CASTNET_REFUSES_SYMBOLS(nanmin)
+CASTNET_REFUSES_SYMBOLS(nanmax)
+#undef CASTNET_REFUSES_SYMBOLS
+
 template <Symbol X>
 constexpr auto sort(X x) {
     return detail::refused<"sort">(x);
@@ -46,14 +62,6 @@ template <Symbol X, class Mask>
 constexpr auto masked_select(X x, Mask const&) {
     return detail::refused<"masked_select">(x);
 }
-template <size_t... Axes, Symbol X, class... Keep>
-constexpr auto any(X x, Keep const&...) {
-    return detail::refused<"any">(x);
-}
-template <size_t... Axes, Symbol X, class... Keep>
-constexpr auto all(X x, Keep const&...) {
-    return detail::refused<"all">(x);
-}
 template <size_t Axis, Symbol X, class Ids>
 constexpr auto take_along_axis(X x, Ids const&) {
     return detail::refused<"take_along_axis">(x);
@@ -70,24 +78,6 @@ template <Symbol X, class... More>
 constexpr auto isclose(X x, More const&...) {
     return detail::refused<"isclose">(x);
 }
-template <size_t... Axes, Symbol X, class... More>
-constexpr auto quantile(X x, More const&...) {
-    return detail::refused<"quantile">(x);
-}
-template <size_t... Axes, Symbol X, class... Keep>
-constexpr auto median(X x, Keep const&...) {
-    return detail::refused<"median">(x);
-}
-#define CASTNET_REFUSES_SYMBOLS(function)                                                          \
-    template <size_t... Axes, Symbol X, class... Keep>                                             \
-    constexpr auto function(X x, Keep const&...) {                                                 \
-        return detail::refused<#function>(x);                                                      \
-    }
-CASTNET_REFUSES_SYMBOLS(nansum)
-CASTNET_REFUSES_SYMBOLS(nanmean)
-CASTNET_REFUSES_SYMBOLS(nanmin)
-CASTNET_REFUSES_SYMBOLS(nanmax)
-#undef CASTNET_REFUSES_SYMBOLS
 template <Symbol X>
 constexpr auto cov(X x) {
     return detail::refused<"cov">(x);

@@ -8,6 +8,7 @@
 #include <castnet/tensor/detail/singular_values.hpp>
 #include <castnet/tensor/detail/symmetric_eigenvalues.hpp>
 #include <castnet/tensor/linear_algebra.hpp>
+#include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 #include <castnet/tensor/views.hpp>
@@ -29,13 +30,8 @@ struct matrices_of {
     static constexpr size_t batch = S::count / (found ? rows * columns : S::count);
 
     template <size_t... Last>
-    struct with {
-        template <size_t... Axis>
-        static auto make(std::index_sequence<Axis...>) -> shape<S::extent[Axis]..., Last...>;
-        using type = decltype(make(std::make_index_sequence<found ? S::rank - 2 : 0>{}));
-    };
-    template <size_t... Last>
-    using shape_with = typename with<Last...>::type;
+    using shape_with =
+        decltype(leading<S, Last...>(std::make_index_sequence<found ? S::rank - 2 : 0>{}));
 };
 
 template <class A, class B>

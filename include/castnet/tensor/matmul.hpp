@@ -23,9 +23,9 @@ inline constexpr bool can_multiply =
 template <class Left, class Right>
 inline constexpr bool are_equal_vectors = Left::rank == 1 && std::is_same_v<Left, Right>;
 
-// The axes before the last two.
-template <class S, size_t... I>
-auto leading(std::index_sequence<I...>) -> shape<S::extent[I]...>;
+// The axes before the last two, and others behind them.
+template <class S, size_t... Last, size_t... I>
+auto leading(std::index_sequence<I...>) -> shape<S::extent[I]..., Last...>;
 
 template <class V, size_t... Batch>
 auto repeat(V const& matrices, shape<Batch...>) {

@@ -1,13 +1,13 @@
 // Files of weights with a checksum, in their metadata as "castnet.crc32c": a file that a disk or a
-// network has damaged is told from a good one. Of files without it, such as PyTorch's, nothing is
-// known.
+// network has damaged is told from a good one. Files without it, such as PyTorch's, are taken as
+// they are.
 #pragma once
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/crc32.hpp>
 #include <castnet/io/safetensors.hpp>
 
-#include <span>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,7 +10,7 @@
 #include <castnet/tensor/detail/buffer.hpp>
 #include <castnet/tensor/detail/householder.hpp>
 #include <castnet/tensor/detail/lanes.hpp>
-#include <castnet/tensor/detail/symmetric_eigenvalues.hpp>
+#include <castnet/tensor/detail/rotation.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include <castnet/core/target.hpp>
 #include <castnet/tensor/detail/buffer.hpp>
 #include <castnet/tensor/detail/householder.hpp>
+#include <castnet/tensor/detail/rotation.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,17 +16,6 @@
 #include <utility>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
-
-// Two rows of `count` numbers become c a - s b and s a + c b.
-template <class T>
-CASTNET_ALWAYS_INLINE void rotate_rows(T* a, T* b, T c, T s, size_t count) {
-    CASTNET_IVDEP
-    for (size_t j = 0; j < count; ++j) {
-        T const first = a[j], second = b[j];
-        a[j] = c * first - s * second;
-        b[j] = s * first + c * second;
-    }
-}
 
 // A symmetric matrix (N x N) becomes tridiagonal by reflections, which are left right of it, with
 // their factors.
