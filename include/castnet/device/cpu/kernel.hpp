@@ -3,6 +3,7 @@
 
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/idle_steps.hpp>
+#include <castnet/device/cpu/next_step.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/launches.hpp>
 
@@ -99,6 +100,7 @@ template <class T, class After>
             std::ptrdiff_t const longest = longest_sequence(g, launches, t, mine);
             for (std::ptrdiff_t i = 0; i < g.iterations; ++i) {
                 mine.iteration = g.backwards ? g.iterations - 1 - i : i;
+                fetch_next_step(g, launches, t, mine);
                 call(&kernel<T>::run, mine);
                 if (mine.iteration >= longest) {
                     std::ptrdiff_t const alike = g.iterations - 1 - longest; // that follow
