@@ -146,6 +146,7 @@ struct repeated_vector {
     constexpr auto operator()(auto x) const { return broadcast_to<7, 64>(x); }
 };
 using repeated_vectors = sequential<input<64>, repeated_vector{}>;
+using encoded_vector = sequential<input<6, 4>, lstm<64>, repeat_vector<7>, lstm<8>>;
 using parts_of_words = network<parts{}, input_ids<20'000, 200>, input_length<200>>;
 
 using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;
@@ -237,6 +238,7 @@ TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
     CHECK(of_images::parameter_count > 0);
     CHECK(of_places::parameter_count == 0);
+    CHECK(encoded_vector::parameter_count == 4 * 64 * (4 + 64 + 2) + 4 * 8 * (64 + 8 + 2));
     CHECK(sequences::parameter_count > 0);
     CHECK(text_layers::parameter_count > 0);
     CHECK(parts_of_words::parameter_count == 20'000 * 64);

@@ -254,8 +254,15 @@ TEST_CASE("a tensor is repeated along axes that it lacks") {
     layer_run r = check::run_of<spread<2, 3>{}, shape<3>, true, 2>();
     r.set_input({1, 2, 3, 4, 5, 6});
     r.run();
-    CHECK(r.output() == values{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
+    values const repeated = r.output();
+    CHECK(repeated == values{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
+    layer_run steps = check::run_of<cn::repeat_vector<2>, shape<3>, true, 2>();
+    steps.set_input({1, 2, 3, 4, 5, 6});
+    steps.run();
+    CHECK(steps.output() == repeated);
     check::against_finite_differences(check::run_of<inside<spread<4, 3>{}>{}, shape<3>, true, 2>());
+    check::against_finite_differences(
+        check::run_of<inside<cn::repeat_vector<4>>{}, shape<3>, true, 2>());
     check::against_finite_differences(
         check::run_of<inside<spread<4, 3>{}>{}, shape<4, 1>, true, 2>());
     check::against_finite_differences(

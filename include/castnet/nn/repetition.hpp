@@ -1,4 +1,4 @@
-// Repetition of elements: broadcast_to, repeat_interleave, tile.
+// Repetition of elements: broadcast_to, repeat_vector, repeat_interleave, tile.
 #pragma once
 
 #include <castnet/graph/symbol_operators.hpp>
@@ -17,7 +17,7 @@ inline constexpr bool can_broadcast_to =
                            std::make_index_sequence<To::rank>{}))>;
 
 // The tensor repeated along new axes in front and along axes of one element: a vector of features
-// becomes a sequence of equal steps (PyTorch's expand, Keras' RepeatVector).
+// becomes a sequence of equal steps (PyTorch's expand).
 template <size_t... Extents, class S>
 constexpr auto broadcast_to(symbol<S> x) {
     using result =
@@ -32,6 +32,30 @@ constexpr auto broadcast_to(symbol<S> x) {
         return x;
     }
 }
+
+template <class S, size_t Times>
+inline constexpr bool becomes_steps = S::rank == 1 && Times > 0;
+
+// A sequence of so many steps, each of which is the vector: what an encoder has read, for a decoder
+// (Keras' RepeatVector).
+template <size_t Times>
+struct repeat_vector_layer {
+    static constexpr char const* name = "repeat_vector";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(
+            becomes_steps<S, Times>,
+            "castnet: repeat_vector needs a vector (features), and at least one step; see "
+            "becomes_steps<input shape, steps>");
+        if constexpr (becomes_steps<S, Times>) {
+            return broadcast_to<Times, S::count>(x);
+        } else {
+            return x;
+        }
+    }
+};
+template <size_t Times>
+inline constexpr repeat_vector_layer<Times> repeat_vector{};
 
 namespace detail {
 
