@@ -34,6 +34,12 @@ using biased_twice =
 using by_sample = cn::ir::program<load(0, 1), load(1, 2), apply(fn::maximum, 0, 1), store>;
 using by_image = cn::ir::program<load(0, 3), load(1, 6), apply(fn::minimum, 0, 1),
                                  instruction{opcode::index}, apply(fn::subtract, 2, 3), store>;
+using of_samples = cn::ir::program<load(0, 7), load(1, 5), apply(fn::subtract, 0, 1), load(1, 5),
+                                   apply(fn::multiply, 2, 3), apply(fn::maximum, 4, 0), store>;
+using of_samples_and_all = cn::ir::program<load(0, 4), load(1, 5), apply(fn::minimum, 0, 1), store>;
+using of_images = cn::ir::program<load(0, 5), load(1, 3), apply(fn::minimum, 0, 1), store>;
+using dropout_of_samples =
+    cn::ir::program<load(0, 5), bernoulli(0, 1), apply(fn::multiply, 0, 1), store>;
 using dropout = cn::ir::program<load(0, 7), bernoulli(0, 1), apply(fn::multiply, 0, 1), store>;
 using dropouts = cn::ir::program<bernoulli(0, 1), bernoulli(0, 2), apply(fn::add, 0, 1), store>;
 
@@ -106,15 +112,22 @@ TEST_CASE("a map that broadcasts is that of each point") {
     check_sizes<biased_twice>();
     check_sizes<by_sample>();
     check_sizes<by_image>();
+    check_sizes<of_samples>();
+    check_sizes<of_samples_and_all>();
+    check_sizes<of_images>();
 }
 TEST_CASE("a map with random words takes those of each point") {
     check_sizes<dropout>();
     check_sizes<dropouts>();
+    check_sizes<dropout_of_samples>();
 }
 
 TEST_CASE("programs that read in order are flat, and others may join pixels") {
     static_assert(biased::joins_pixels && dropout::joins_pixels && biased::channel_loads == 1);
-    static_assert(!by_sample::joins_pixels && !by_image::joins_pixels);
+    static_assert(of_samples::joins_pixels && of_samples::channel_loads == 2);
+    static_assert(of_samples::has_channels_of_samples && !biased::has_channels_of_samples);
+    static_assert(of_samples::of_one_sample::at(1) == load(1, 4));
+    static_assert(!by_sample::joins_pixels && !by_image::joins_pixels && !of_images::joins_pixels);
     static_assert(alike::flat && !biased::flat && !by_sample::flat && !dropout::flat);
     static_assert(dropout::random_streams == 1 && dropout::stream == 1);
 }

@@ -182,48 +182,54 @@ TEST_CASE_TEMPLATE("rows of several pixels are reduced as each by itself", T, fl
     check(std::integral_constant<ir::reduction, ir::reduction::log_sum_exp>{});
 }
 
-// Of samples and pixels to channels, each point multiplied by a number of its channel.
+// Of samples and pixels to channels, each point multiplied by a number of its channel, of all
+// samples or of its own.
 TEST_CASE_TEMPLATE("sums and maxima of few channels over many pixels", T, float, double) {
     using ir::opcode;
     constexpr ir::instruction load{.code = opcode::load, .a = 0, .b = 7},
-        factor{.code = opcode::load, .a = 1, .b = 4},
+        factor{.code = opcode::load, .a = 1, .b = 4}, own{.code = opcode::load, .a = 1, .b = 5},
         product{.code = opcode::apply, .function = fn::multiply, .a = 0, .b = 1};
     constexpr auto end = [](ir::reduction r) {
         return ir::instruction{
             .code = opcode::reduce, .a = static_cast<std::uint8_t>(r), .b = 4, .d = 2};
     };
+    auto const check = [&]<ir::instruction Factor>(std::integral_constant<ir::instruction, Factor>,
+                                                   int channels, int pixels) {
+        INFO(channels << " channels of " << pixels << " pixels");
+        int const samples = 3, count = samples * pixels * channels;
+        std::vector<T> x, factors;
+        std::vector<double> sum(size_t(channels), 0.0), most(size_t(channels), -1e30);
+        for (int i = 0; i < samples * channels; ++i) {
+            factors.push_back(T(i % 5 - 2) / T(4));
+        }
+        for (int i = 0; i < count; ++i) {
+            int const channel = i % channels, sample = Factor == own ? i / channels / pixels : 0;
+            x.push_back(T(i * 37 % 101 - 50) / T(8));
+            double const here =
+                double(x.back()) * double(factors[size_t(sample * channels + channel)]);
+            sum[size_t(channel)] += here;
+            most[size_t(channel)] = std::max(most[size_t(channel)], here);
+        }
+        ir::program_arguments<T> a{};
+        a.array[0] = x.data();
+        a.array[1] = factors.data();
+        ir::kernel_launch s{};
+        s.space = {true, pixels, channels};
+        s.factor = 1;
+        std::vector<T> total(size_t(channels), T(7)), top(size_t(channels), T(7));
+        cpu::reduce_to_channels<ir::program<load, Factor, product, end(ir::reduction::sum)>,
+                                ir::reduction::sum>(s, a, {0, samples}, {0, pixels}, total.data());
+        cpu::reduce_to_channels<ir::program<load, Factor, product, end(ir::reduction::max)>,
+                                ir::reduction::max>(s, a, {0, samples}, {0, pixels}, top.data());
+        for (size_t i = 0; i < size_t(channels); ++i) { // multiples of 1/32, exact as floats
+            CHECK(double(total[i]) == sum[i]);
+            CHECK(double(top[i]) == most[i]);
+        }
+    };
     for (int const channels : {1, 2, 3, 7, 16, 40, 64, 65}) {
         for (int const pixels : {1, 5, 96, 300, 257}) {
-            INFO(channels << " channels of " << pixels << " pixels");
-            int const samples = 3, count = samples * pixels * channels;
-            std::vector<T> x, factors;
-            std::vector<double> sum(size_t(channels), 0.0), most(size_t(channels), -1e30);
-            for (int i = 0; i < channels; ++i) {
-                factors.push_back(T(i % 5 - 2) / T(4));
-            }
-            for (int i = 0; i < count; ++i) {
-                x.push_back(T(i * 37 % 101 - 50) / T(8));
-                double const here = double(x.back()) * double(factors[size_t(i % channels)]);
-                sum[size_t(i % channels)] += here;
-                most[size_t(i % channels)] = std::max(most[size_t(i % channels)], here);
-            }
-            ir::program_arguments<T> a{};
-            a.array[0] = x.data();
-            a.array[1] = factors.data();
-            ir::kernel_launch s{};
-            s.space = {true, pixels, channels};
-            s.factor = 1;
-            std::vector<T> total(size_t(channels), T(7)), top(size_t(channels), T(7));
-            cpu::reduce_to_channels<ir::program<load, factor, product, end(ir::reduction::sum)>,
-                                    ir::reduction::sum>(s, a, {0, samples}, {0, pixels},
-                                                        total.data());
-            cpu::reduce_to_channels<ir::program<load, factor, product, end(ir::reduction::max)>,
-                                    ir::reduction::max>(s, a, {0, samples}, {0, pixels},
-                                                        top.data());
-            for (size_t i = 0; i < size_t(channels); ++i) { // multiples of 1/32, exact as floats
-                CHECK(double(total[i]) == sum[i]);
-                CHECK(double(top[i]) == most[i]);
-            }
+            check(std::integral_constant<ir::instruction, factor>{}, channels, pixels);
+            check(std::integral_constant<ir::instruction, own>{}, channels, pixels);
         }
     }
 }

@@ -49,12 +49,20 @@ struct instruction {
         return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
                code != opcode::sample_mask && code != opcode::dot;
     }
-    // An operand that has one value for each channel.
-    constexpr bool loads_channels() const { return code == opcode::load && b == 4; }
+    // An operand that has one value for each channel, of all samples or of each.
+    constexpr bool loads_channels() const { return code == opcode::load && (b == 4 || b == 5); }
+    constexpr bool loads_channels_of_samples() const { return code == opcode::load && b == 5; }
     // Whether pixels may be channels of one row, in which operands of channels are repeated.
     constexpr bool joins_pixels() const {
-        return code == opcode::load ? b == 0 || b == 1 || b == 6 || b == 7 || (b == 4 && c == 0)
-                                    : code != opcode::index;
+        return code == opcode::load
+                   ? b == 0 || b == 1 || b == 6 || b == 7 || (loads_channels() && c == 0)
+                   : code != opcode::index;
+    }
+    // The same for a single sample, whose channels are those of all.
+    constexpr instruction of_one_sample() const {
+        instruction i = *this;
+        i.b = loads_channels_of_samples() ? std::uint8_t{4} : b;
+        return i;
     }
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
@@ -128,6 +136,8 @@ struct program {
     // All pixels of a sample may be.
     static constexpr bool joins_pixels = stored == 7 && (I.joins_pixels() && ...);
     static constexpr int channel_loads = (0 + ... + int(I.loads_channels()));
+    static constexpr bool has_channels_of_samples = (I.loads_channels_of_samples() || ...);
+    using of_one_sample = program<I.of_one_sample()...>;
 
     CASTNET_HD static constexpr int count_phases() {
         instruction const all[] = {I...};

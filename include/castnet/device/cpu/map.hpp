@@ -172,38 +172,74 @@ constexpr std::ptrdiff_t joined_pixels(std::ptrdiff_t pixels, std::ptrdiff_t cha
     return count;
 }
 
-// The arguments of a program for such rows, in which operands of channels are repeated.
-template <class T, int Operands>
+// The arguments of a program for such rows of a sample, in which operands of channels are repeated;
+// and the program that reads them. Where samples have no channels of their own, they are the same
+// for all.
+template <class Program, class T>
 struct joined_channels {
+    using program_type = typename Program::of_one_sample;
     program_arguments<T> arguments;
-    T row[size_t(std::max(Operands, 1))][size_t(joined_row)];
+    T row[size_t(std::max(Program::channel_loads, 1))][size_t(joined_row)];
 
-    template <instruction... I>
-    joined_channels(program<I...>, program_arguments<T> const& a, std::ptrdiff_t channels,
+    joined_channels(program_arguments<T> const& a, std::ptrdiff_t sample, std::ptrdiff_t channels,
                     std::ptrdiff_t times)
         : arguments{a} {
-        [[maybe_unused]] T(*next)[size_t(joined_row)] = row;
-        [[maybe_unused]] auto const repeat = [&](int array) {
-            for (std::ptrdiff_t i = 0; i < times; ++i) {
-                std::copy_n(a.array[array], channels, *next + i * channels);
-            }
-            arguments.array[array] = *next++;
-        };
-        (..., (I.loads_channels() ? repeat(I.a) : void()));
+        repeat_all(Program{}, a, sample, channels, times);
     }
     joined_channels(joined_channels const&) = delete;
     joined_channels& operator=(joined_channels const&) = delete;
+
+private:
+    template <instruction... I>
+    void repeat_all(program<I...>, program_arguments<T> const& a,
+                    [[maybe_unused]] std::ptrdiff_t sample, std::ptrdiff_t channels,
+                    std::ptrdiff_t times) {
+        [[maybe_unused]] T(*next)[size_t(joined_row)] = row;
+        [[maybe_unused]] auto const repeat = [&](instruction const& i) {
+            T const* from = a.array[i.a] + (i.loads_channels_of_samples() ? sample * channels : 0);
+            if (times > 1) {
+                std::copy_n(from, channels, *next);
+                for (std::ptrdiff_t n = channels, all = channels * times; n < all; n *= 2) {
+                    std::copy_n(*next, std::min(n, all - n), *next + n);
+                }
+                from = *next++;
+            }
+            arguments.array[i.a] = from;
+        };
+        (..., (I.loads_channels() ? repeat(I) : void()));
+    }
 };
+
+// The same points, of one sample after the other where their channels differ.
+template <class Program, class T>
+void map_samples(program_arguments<T> const& a, T* out, std::ptrdiff_t pixels,
+                 std::ptrdiff_t channels, std::ptrdiff_t times, std::ptrdiff_t first,
+                 std::ptrdiff_t last) {
+    using joined = joined_channels<Program, T>;
+    std::ptrdiff_t const points = pixels * channels;
+    while (first < last) {
+        std::ptrdiff_t const sample = first / points, end = std::min(last, (sample + 1) * points);
+        joined const here{a, sample, channels, times};
+        map_points<typename joined::program_type>(here.arguments, out, pixels / times,
+                                                  channels * times, first, end);
+        first = end;
+    }
+}
 
 template <class Program, class T>
 void map(kernel_launch const& s, tables const& t, context<T> const& c) {
+    constexpr bool by_sample = Program::joins_pixels && Program::has_channels_of_samples;
     program_arguments<T> const a = arguments_of(s, t, c);
     T* const out = c.at(t.arrays[s.output]);
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels;
     if (c.iteration >= 0) {
         for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
             std::ptrdiff_t const first = (sample * pixels + c.iteration) * channels;
-            map_points<Program>(a, out, pixels, channels, first, first + channels);
+            if constexpr (by_sample) {
+                map_samples<Program>(a, out, pixels, channels, 1, first, first + channels);
+            } else {
+                map_points<Program>(a, out, pixels, channels, first, first + channels);
+            }
         }
         return;
     }
@@ -212,24 +248,35 @@ void map(kernel_launch const& s, tables const& t, context<T> const& c) {
         pixels = 1;
         channels = points;
     }
-    auto const map_pieces = [&](program_arguments<T> const& from) {
+    auto const in_pieces = [&](auto const& map_piece) {
         constexpr std::ptrdiff_t piece = 4096;
         parallel_for((points + piece - 1) / piece, double(points * Program::size),
-                     [=, &from](std::ptrdiff_t i) {
-                         map_points<Program>(from, out, pixels, channels, i * piece,
-                                             std::min((i + 1) * piece, points));
+                     [=, &map_piece](std::ptrdiff_t i) {
+                         map_piece(i * piece, std::min((i + 1) * piece, points));
                      });
     };
-    if constexpr (!Program::flat && Program::joins_pixels) {
-        if (std::ptrdiff_t const times = joined_pixels(pixels, channels); times > 1) {
-            joined_channels<T, Program::channel_loads> const here{Program{}, a, channels, times};
-            pixels /= times;
-            channels *= times;
-            map_pieces(here.arguments);
-            return;
+    auto const map_pieces = [&](program_arguments<T> const& from) {
+        in_pieces([=, &from](std::ptrdiff_t first, std::ptrdiff_t last) {
+            map_points<Program>(from, out, pixels, channels, first, last);
+        });
+    };
+    if constexpr (by_sample) {
+        std::ptrdiff_t const times = joined_pixels(pixels, channels);
+        in_pieces([=, &a](std::ptrdiff_t first, std::ptrdiff_t last) {
+            map_samples<Program>(a, out, pixels, channels, times, first, last);
+        });
+    } else {
+        if constexpr (!Program::flat && Program::joins_pixels) {
+            if (std::ptrdiff_t const times = joined_pixels(pixels, channels); times > 1) {
+                joined_channels<Program, T> const here{a, 0, channels, times};
+                pixels /= times;
+                channels *= times;
+                map_pieces(here.arguments);
+                return;
+            }
         }
+        map_pieces(a);
     }
-    map_pieces(a);
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -140,13 +140,14 @@ template <class Program, reduction R, class T>
             to = function<fn::maximum>::value(x, to);
         }
     };
-    auto const join_rows = [&](program_arguments<T> const& from, std::ptrdiff_t p, std::ptrdiff_t c,
-                               range rows, T* to) __attribute__((always_inline)) {
-        for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
+    auto const join_rows = [&]<class P>(P, program_arguments<T> const& from, std::ptrdiff_t p,
+                                        std::ptrdiff_t c, range of_samples, range rows,
+                                        T* to) __attribute__((always_inline)) {
+        for (std::ptrdiff_t sample = of_samples.first; sample < of_samples.last; ++sample) {
             for (std::ptrdiff_t pixel = rows.first; pixel < rows.last; ++pixel) {
                 CASTNET_IVDEP
                 for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
-                    join(evaluate<Program>(from, point{sample, pixel, channel, p, c}), to[channel]);
+                    join(evaluate<P>(from, point{sample, pixel, channel, p, c}), to[channel]);
                 }
             }
         }
@@ -155,10 +156,16 @@ template <class Program, reduction R, class T>
     if constexpr (Program::joins_pixels) {
         std::ptrdiff_t const times = joined_pixels(p, c);
         if (times > 1 && pixels.last - pixels.first == p) {
-            joined_channels<T, Program::channel_loads> const here{Program{}, a, c, times};
+            using joined = joined_channels<Program, T>;
             T sum[size_t(joined_row)];
             std::fill_n(sum, c * times, identity_of<R, T>);
-            join_rows(here.arguments, p / times, c * times, {0, p / times}, sum);
+            std::ptrdiff_t const step =
+                Program::has_channels_of_samples ? 1 : samples.last - samples.first;
+            for (std::ptrdiff_t first = samples.first; first < samples.last; first += step) {
+                joined const here{a, first, c, times};
+                join_rows(typename joined::program_type{}, here.arguments, p / times, c * times,
+                          {first, first + step}, {0, p / times}, sum);
+            }
             for (std::ptrdiff_t i = 0; i < c * times; i += c) {
                 for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
                     join(sum[i + channel], out[channel]);
@@ -167,7 +174,7 @@ template <class Program, reduction R, class T>
             return;
         }
     }
-    join_rows(a, p, c, pixels, out);
+    join_rows(Program{}, a, p, c, samples, pixels, out);
 }
 
 template <class Program, reduction R, class T>
