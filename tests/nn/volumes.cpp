@@ -27,6 +27,46 @@ void golden(std::string const& name) {
     check::against_golden(layer_run::of<Network, true, 4>(), name, 1e-12, "volumes");
 }
 
+// Against direct sums: a convolution with this stride and dilation along the depth, whose unfolded
+// slices do not all fit a cache.
+template <std::size_t Channels, std::size_t Depth, std::size_t Height, std::size_t Width,
+          std::size_t Filters, std::size_t Stride = 1, std::size_t Dilation = 1>
+layer_run large_volume() {
+    constexpr conv3 options{.stride = size3{Stride, 1, 1},
+                            .padding = size3{2, 1, 1},
+                            .dilation = size3{Dilation, 1, 1}};
+    constexpr std::size_t out_depth = (Depth + 3 - 2 * Dilation) / Stride + 1, samples = 2;
+    auto r = layer_of<conv3d<Filters, 3, options>, shape<Channels, Depth, Height, Width>, true,
+                      samples>::make();
+    check::values const x = check::random_values(samples * Channels * Depth * Height * Width, 1),
+                        weight = check::random_values(Filters * Channels * 27, 2),
+                        bias = check::random_values(Filters, 3);
+    r.set_input(x);
+    r.set("0.weight", weight);
+    r.set("0.bias", bias);
+    r.run();
+    check::values expected;
+    for (std::size_t i = 0; i < samples * Filters * out_depth * Height * Width; ++i) {
+        std::size_t const column = i % Width, row = i / Width % Height,
+                          slice = i / Width / Height % out_depth,
+                          filter = i / Width / Height / out_depth % Filters,
+                          sample = i / Width / Height / out_depth / Filters;
+        double sum = bias[filter];
+        for (std::size_t k = 0; k < Channels * 27; ++k) {
+            // before the padding is taken off; what lies outside wraps around
+            std::size_t const z = slice * Stride + k / 9 % 3 * Dilation - 2,
+                              y = row + k / 3 % 3 - 1, at = column + k % 3 - 1, channel = k / 27;
+            if (z < Depth && y < Height && at < Width) {
+                sum += weight[filter * Channels * 27 + k] *
+                       x[(((sample * Channels + channel) * Depth + z) * Height + y) * Width + at];
+            }
+        }
+        expected.push_back(sum);
+    }
+    check::close("output", r.output(), expected, 1e-11);
+    return r;
+}
+
 static_assert(sequential<volume, conv3d<5, size3{1, 2, 3}>>::parameter_count ==
               5 * 2 * 1 * 2 * 3 + 5);
 static_assert(sequential<volume, conv3d<5, 3, conv3{.groups = 1}>.no_bias()>::parameter_count ==
@@ -58,6 +98,12 @@ TEST_CASE("conv3d") {
     golden<sequential<volume, conv3d<4, size3{1, 3, 3}, conv3{.padding = size3{0, 1, 1}}>>>(
         "conv3d_kernel133");
     golden<sequential<volume, conv3d<4, size3{3, 1, 1}>>>("conv3d_kernel311");
+}
+
+TEST_CASE("convolutions of large volumes") {
+    against_finite_differences(large_volume<6, 7, 23, 20, 3>(), 1e-6); // several slices, a rest
+    large_volume<13, 3, 30, 31, 14>();                                 // each by itself
+    large_volume<16, 7, 20, 19, 5, 2, 2>(); // some that another one reads
 }
 
 TEST_CASE("conv_transpose3d") {

@@ -220,6 +220,7 @@ protected:
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
                 table.of[i].of_samples = ir::is_of_samples(s, Plan.arrays);
+                table.of[i].slices = cpu::slices_at_once<T>(Plan, g, i);
             }
         }
         return table;

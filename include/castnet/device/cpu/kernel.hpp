@@ -4,6 +4,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/idle_steps.hpp>
 #include <castnet/device/cpu/next_step.hpp>
+#include <castnet/device/cpu/slices.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/launches.hpp>
 
@@ -23,6 +24,7 @@ struct kernel {
     function keep = nullptr; // instead of `prepare` where its result is kept: only when parameters
                              // have changed
     bool of_samples = true;  // the launch; else its context has one
+    int slices = 0;          // that it unfolds at once for the next launch; 0: all
 
     // The functions that one form of launch needs: the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
@@ -61,8 +63,32 @@ template <class T, class After>
                                  kernel<T> const* kernels, tables const& t, context<T> const& c,
                                  After const& after) {
     constexpr bool one_by_one = calls_after_launches<After>;
+    // Launch i, which unfolds volumes, and the next one, which reads them.
+    auto const run_in_slices = [&](int i, context<T> const& with) {
+        int const all = t.windows[launches[i].window].out_height;
+        array_ref const& unfolded = t.arrays[launches[i].output];
+        context<T> mine = with;
+        for (std::ptrdiff_t sample = 0; sample < with.samples; ++sample) {
+            for (int first = 0; first < all; first += kernels[i].slices) {
+                int const count = std::min(kernels[i].slices, all - first);
+                for (int k : {i, i + 1}) {
+                    slices_of_launch const here{launches[k], t,     unfolded, sample,
+                                                all,         first, count};
+                    mine.samples = k == i ? 1 : count;
+                    kernels[k].run(here.launch(), here.tables(), mine);
+                    if (one_by_one) {
+                        after(k);
+                    }
+                }
+            }
+        }
+    };
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {
+            if (part == &kernel<T>::run && kernels[i].slices > 0) {
+                run_in_slices(i++, with);
+                continue;
+            }
             if (auto const f = kernels[i].*part) {
                 int const w = part == &kernel<T>::run ? launches[i].window : -1,
                           images = w < 0 ? 1 : t.windows[w].images;

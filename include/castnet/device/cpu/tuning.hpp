@@ -17,6 +17,9 @@ inline constexpr int chunks = 8;
 inline constexpr std::ptrdiff_t chunk_cache = 131072;
 inline constexpr std::ptrdiff_t most_samples_at_once = 16;
 
+// Bytes of the slices of a volume that are unfolded at once for a convolution.
+inline constexpr std::ptrdiff_t slice_cache = 262144;
+
 // Floating-point operations below which waking the threads costs more than they save. Products of
 // matrices do `product_speed` times as many in the same time as other kernels. The update of a
 // parameter counts as `update_flops`: with few parameters, threads would mostly fetch from each
