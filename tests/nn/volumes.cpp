@@ -106,6 +106,42 @@ TEST_CASE("convolutions of large volumes") {
     large_volume<16, 7, 20, 19, 5, 2, 2>(); // some that another one reads
 }
 
+TEST_CASE("a convolution of columns is one of slices whose other weights are 0") {
+    using image = shape<6, 7, 3, 5>;
+    constexpr conv3 columns{.stride = size3{2, 1, 1},
+                            .padding = size3{2, 0, 0},
+                            .dilation = size3{2, 1, 1},
+                            .groups = 2};
+    constexpr conv3 around{.stride = size3{2, 1, 1},
+                           .padding = size3{2, 1, 1},
+                           .dilation = size3{2, 1, 1},
+                           .groups = 2};
+    auto one = layer_of<conv3d<4, size3{3, 1, 1}, columns>, image, true, 2>::make(),
+         other = layer_of<conv3d<4, 3, around>, image, true, 2>::make();
+    check::values const x = check::random_values(2 * image::count, 1),
+                        bias = check::random_values(4, 2), weight = check::random_values(36, 3);
+    check::values surrounded(36 * 9, 0);
+    for (std::size_t i = 0; i < 36; ++i) {
+        surrounded[9 * i + 4] = weight[i];
+    }
+    for (auto* const each : {&one, &other}) {
+        each->set_input(x);
+        each->set("0.bias", bias);
+        each->set_grad_output(check::random_values(each->grad_output().size(), 4));
+    }
+    one.set("0.weight", weight);
+    other.set("0.weight", surrounded);
+    one.run();
+    other.run();
+    check::close("output", one.output(), other.output(), 1e-13);
+    check::close("grad_input", one.grad_input(), other.grad_input(), 1e-13);
+    check::values of_columns;
+    for (std::size_t i = 0; i < 36; ++i) {
+        of_columns.push_back(other.gradient("0.weight")[9 * i + 4]);
+    }
+    check::close("grad_weight", one.gradient("0.weight"), of_columns, 1e-13);
+}
+
 TEST_CASE("conv_transpose3d") {
     golden<sequential<volume, conv_transpose3d<3, 2, conv_transpose3{.stride = 2}>>>(
         "conv_transpose3d_2_stride2");

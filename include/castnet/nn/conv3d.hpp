@@ -1,7 +1,7 @@
 // 3-D convolution, conv3d<Filters, Kernel, conv3{…}>: cross-correlation over a volume plus bias
 // (Keras' and PyTorch's Conv3d). (channels, depth, height, width) becomes (filters, depth',
 // height', width'). It is computed as one over the slices, whose channels are those of all slices
-// under the kernel.
+// under the kernel; or where this is one column, over an image whose rows are the slices.
 //
 // Parameters: weight (filters, channels / groups, kernel depth, kernel height, kernel width),
 // Glorot uniform; bias (filters), zeros.
@@ -35,6 +35,15 @@ struct conv3_windows {
     }
     // Whether the slices are those of the input.
     constexpr bool keeps_slices() const { return is_identity(along_depth); }
+    // Whether each result meets one column of the volume.
+    constexpr bool keeps_columns() const { return is_identity(over_slices); }
+
+    // Of such a convolution, over an image whose rows are the slices.
+    constexpr ir::window over_columns() const {
+        ir::window w = along_depth;
+        w.filters = over_slices.filters;
+        return w;
+    }
 };
 
 constexpr conv3_windows make_conv3_windows(int channels, int depth, int height, int width,
@@ -109,7 +118,7 @@ private:
         constexpr size_t depth = w.fits() ? size_t(w.out_depth()) : 1;
         using result = volume<filters, depth, w.fits() ? size_t(w.over_slices.out_height) : 1,
                               w.fits() ? size_t(w.over_slices.out_width) : 1>;
-        constexpr bool keeps_slices = w.keeps_slices();
+        constexpr bool keeps_slices = w.keeps_slices(), keeps_columns = w.keeps_columns();
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{name}};
         auto const weight = new_parameter<weight_shape<S>>(
@@ -117,6 +126,8 @@ private:
         auto y = [&] {
             if constexpr (keeps_slices) {
                 return convolve<result>(x, weight, w.over_slices);
+            } else if constexpr (keeps_columns) {
+                return convolve<result>(detail::rows_of_slices(x), weight, w.over_columns());
             } else {
                 auto const slices =
                     detail::unfold<volume<C * Kernel.d, depth, H, W>>(x, w.along_depth);
