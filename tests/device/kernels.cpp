@@ -631,6 +631,14 @@ TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     }
 }
 
+TEST_CASE_TEMPLATE("convolution in groups whose filters do not fill panels", T, float, double) {
+    for (int filters : {3, 16, 23, 70}) {
+        for (int stride : {1, 2}) {
+            check_convolution<T>(
+                cn::make_window(3 * 10, 5, 7, 3 * filters, 3, stride, cn::same, 1, 3), 2);
+        }
+    }
+}
 TEST_CASE_TEMPLATE("convolution in groups of channels that share a vector", T, float, double) {
     for (int size : {2, 4, 8, 16}) {
         for (int groups : {2, 3, 5, 16}) {

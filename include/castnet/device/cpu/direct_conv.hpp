@@ -12,10 +12,23 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Weights of one group as the kernel reads them: (window, channel) x filters.
+// Weights of one group as the kernel reads them: (window, channel) x filters, in panels. Narrow
+// ones of one group are read as they lie; those of several groups would be pieces of long rows.
 template <class F>
 constexpr bool packs(window const& w) {
-    return w.filters / w.groups > tile_columns<F> || numbers_in<F> > 1;
+    return w.filters / w.groups > tile_columns<F> || w.groups > 1 || numbers_in<F> > 1;
+}
+// Columns of a panel, and elements of a group's panels.
+template <class F>
+constexpr std::ptrdiff_t packed_columns(window const& w) {
+    constexpr std::ptrdiff_t vector = simd<F>::width;
+    std::ptrdiff_t const filters = panel_count(w.filters / w.groups, vector) * vector;
+    return numbers_in<F> > 1 ? tile_columns<F> : std::min<std::ptrdiff_t>(filters, tile_columns<F>);
+}
+template <class F>
+constexpr std::ptrdiff_t packed_group(window const& w) {
+    return panel_count(w.filters / w.groups, tile_columns<F>) *
+           (window_places(w) / numbers_in<F>)*packed_columns<F>(w);
 }
 // Whether the threads share the filters rather than the rows of the results: each reads its part of
 // what is larger, the weights or the image, and all of the other.
@@ -26,10 +39,7 @@ constexpr bool shares_filters(window const& w) {
 
 template <class F>
 constexpr scratch_size direct_conv_scratch(window const& w) {
-    return {0, 0, padded_band<F>(w),
-            packs<F>(w)
-                ? w.groups * packed_size<F>(window_places(w) / numbers_in<F>, w.filters / w.groups)
-                : 0};
+    return {0, 0, padded_band<F>(w), packs<F>(w) ? w.groups * packed_group<F>(w) : 0};
 }
 
 template <class F>
@@ -39,11 +49,22 @@ void direct_conv_prepare(kernel_launch const& s, tables const& t, context<sum_ty
     std::ptrdiff_t const filters = w.filters / w.groups, rows = window_places(w) / numbers_in<F>;
     F* const packed = factors_at<F>(c, t.arrays[s.prepared]);
     std::ptrdiff_t const panels = panel_count(filters, tile_columns<F>);
+    std::ptrdiff_t const width = packed_columns<F>(w);
     parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const first = i % panels * tile_columns<F>;
+        auto const* const from = weight + i / panels * filters + first;
+        F* const to = packed + i * rows * width;
+        if constexpr (numbers_in<F> == 1) {
+            if (width < tile_columns<F>) {
+                for (std::ptrdiff_t k = 0; k < rows; ++k) {
+                    std::copy_n(from + k * w.filters, filters, to + k * width);
+                    std::fill_n(to + k * width + filters, width - filters, F(0));
+                }
+                return;
+            }
+        }
         pack_panel<F>(window_places(w), std::min<std::ptrdiff_t>(tile_columns<F>, filters - first),
-                      {weight + i / panels * filters + first, w.filters, 1},
-                      packed + i * rows * tile_columns<F>);
+                      {from, w.filters, 1}, to);
     });
 }
 
@@ -58,8 +79,8 @@ void direct_conv(kernel_launch const& s, tables const& t, context<sum_type<F>> c
     std::ptrdiff_t const rows = window_places(w) / numbers_in<F>, filters = geometry.filters;
     F const* const weight =
         factors_at<F>(c, t.arrays[packs<F>(w) ? s.prepared : s.first_array + 1]);
-    std::ptrdiff_t const of_group = packs<F>(w) ? packed_size<F>(rows, filters) : filters;
-    std::ptrdiff_t const columns = packs<F>(w) ? tile_columns<F> : w.filters;
+    std::ptrdiff_t const of_group = packs<F>(w) ? packed_group<F>(w) : filters;
+    std::ptrdiff_t const columns = packs<F>(w) ? packed_columns<F>(w) : w.filters;
     // Rows of the results, and of each group the filters from `left` to `right`.
     auto const compute = [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t left,
                              std::ptrdiff_t right, std::ptrdiff_t worker) {
