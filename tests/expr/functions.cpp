@@ -236,6 +236,7 @@ TEST_CASE("known values") {
         {"softmax", function<fn::softmax>::value(2.0, 2.0), 1},
         {"softmax", function<fn::softmax>::value(-HUGE_VAL, -HUGE_VAL), 0},
         {"running_variance", function<fn::running_variance>::value(1.0, 3.0, 2.0, 2.0, 0.1), 1.3},
+        {"running_variance", function<fn::running_variance>::value(2.0, 0.0, 1.0, 1.0, 0.1), 2},
         {"normalize_gradient",
          function<fn::normalize_gradient>::value(1.0, 5.0, 3.0, 0.5, 4.0, 2.0, 3.0, 0.1), 1},
     };

@@ -56,6 +56,20 @@ TEST_CASE("in evaluation they are the running ones") {
     check::against_golden(run_of<batch_norm, shape<7>, false>(), "batch_norm_features_evaluation");
 }
 
+TEST_CASE("a single value per channel changes no running variance, as it has none") {
+    layer_run r = run_of<batch_norm, shape<2>>();
+    r.set("0.running_mean", {4, 5});
+    r.set("0.running_var", {2, 3});
+    values input(r.input().size(), 9);
+    r.set_input(input);
+    values weights(input.size() / 2, 0);
+    weights[1] = 1;
+    r.present(weights);
+    r.run();
+    CHECK(r.parameter("0.running_var") == values{2, 3});
+    check::close("running_mean", r.parameter("0.running_mean"), {4.5, 5.4}, 1e-14);
+}
+
 TEST_CASE("a sample of weight 0 is absent, and weights do not weigh the statistics") {
     partial(run_of<batch_norm, shape<3, 5, 6>>(), "batch_norm_partial");
     partial(run_of<batch_norm, shape<7>>(), "batch_norm_partial_features");

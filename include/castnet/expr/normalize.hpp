@@ -90,7 +90,7 @@ struct function<fn::softmax> : derivative_reads<0b100, no_gradient> {
 };
 
 // The next running variance: towards the unbiased variance of the batch, whose n = samples * pixels
-// elements gave the biased one.
+// elements gave the biased one. A single element has no variance, and changes nothing.
 template <>
 struct function<fn::running_variance>
     : derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient> {
@@ -98,7 +98,7 @@ struct function<fn::running_variance>
     template <class T>
     CASTNET_HD static constexpr T value(T running, T variance, T samples, T pixels, T momentum) {
         T const n = samples * pixels;
-        T const unbiased = n > T(1) ? variance * (n / (n - T(1))) : variance;
+        T const unbiased = n > T(1) ? variance * (n / (n - T(1))) : running;
         return running + momentum * (unbiased - running);
     }
 };

@@ -3,7 +3,9 @@
 // Parameters, unless .no_affine(): weight (gamma, ones), bias (beta, zeros); statistics
 // running_mean (zeros) and running_var (ones), all of shape (channels). In training it uses the
 // mean and the (biased) variance of the samples that are present, each counted once whatever its
-// weight; the running variance is updated with the unbiased one. The variance is the mean of the
+// weight; the running variance is updated with the unbiased one. A single value per channel, as the
+// last batch of an epoch may have, has none, so the running variance stays (PyTorch throws); and
+// nothing before the layer learns of it, since it is its own mean. The variance is the mean of the
 // squared distances from the mean, both summed in the element type: it is too large by the square
 // of the mean's rounding error, which matters in float if the mean is thousands of deviations or
 // more. (On a GPU both are one pass, of the distances from the running mean; see
