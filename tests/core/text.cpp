@@ -26,6 +26,14 @@ TEST_CASE("strings, characters and numbers become one text") {
     CHECK(text == "so 2 on");
 }
 
+TEST_CASE("things are counted in the singular or the plural") {
+    CHECK(cn::quantity(0, "cell") == "0 cells");
+    CHECK(cn::quantity(std::size_t{1}, "cell") == "1 cell");
+    CHECK(cn::quantity(-1, "cell") == "-1 cells");
+    CHECK(cn::quantity(1, "axis", "axes") == "1 axis");
+    CHECK(cn::quantity(2, "axis", "axes") == "2 axes");
+}
+
 TEST_CASE("numbers have a point in every locale") {
     std::string const before = std::setlocale(LC_ALL, nullptr);
     for (char const* name : {"C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"}) {

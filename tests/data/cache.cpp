@@ -153,7 +153,7 @@ TEST_CASE("a file of something else is refused, with what it holds") {
     std::string const file = folder / "packed";
     (void)cache(some_images(30), {.file = file});
     CHECK(refusal([&] { (void)cache(some_images(31), {.file = file}); }) ==
-          Contains("holds 30 samples of 4 inputs as floats and 1 targets, expected 31"));
+          Contains("holds 30 samples of 4 inputs as floats and 1 target, expected 31"));
     CHECK_THROWS_AS(cache(some_images(30), {.file = file, .bytes = true}), file_error);
     CHECK(refusal([&] { (void)cache(some_images(31).skip(1), {.file = file}); }) ==
           "castnet: " + doctest::String{file.c_str()} +

@@ -123,9 +123,9 @@ TEST_CASE("samples without targets are as many as those of the first input") {
     float found = 0;
     samples.split(0.34).last.copy_input<1>(1, &found);
     CHECK(found == 7);
-    CHECK_THROWS_WITH_AS(
-        (pairs{counting(6), std::vector<float>{9, 8}}),
-        "castnet: dataset: input 1: found 2 values, expected 3 samples of 1 values", error);
+    CHECK_THROWS_WITH_AS((pairs{counting(6), std::vector<float>{9, 8}}),
+                         "castnet: dataset: input 1: found 2 values, expected 3 samples of 1 value",
+                         error);
 }
 
 TEST_CASE("the target that is wrong is named by its number") {
@@ -133,7 +133,7 @@ TEST_CASE("the target that is wrong is named by its number") {
     using floats = std::vector<float>;
     CHECK_THROWS_WITH_AS(
         (two{floats(3), floats(6), floats(2)}),
-        "castnet: dataset: target 1: found 2 values, expected 3 samples of 1 values", error);
+        "castnet: dataset: target 1: found 2 values, expected 3 samples of 1 value", error);
     CHECK_THROWS_WITH_AS((two{floats(3), floats(6), floats{0, 1, 2}}),
                          "castnet: dataset: target 1: the label of sample 2 is 2, expected a "
                          "whole number from 0 to 1",
@@ -243,7 +243,7 @@ TEST_CASE("take, skip and split keep the order") {
     CHECK(samples.take(0).size() == 0);
     CHECK(samples.skip(5).size() == 0);
     CHECK_THROWS_WITH_AS((void)samples.take(6),
-                         Contains("take: found 6, but there are only 5 samples"), error);
+                         Contains("take: found 6, but the data set holds 5 samples"), error);
     CHECK_THROWS_WITH_AS((void)samples.skip(7), Contains("skip: found 7, but"), error);
 
     auto const [most, rest] = samples.split(0.8);

@@ -58,7 +58,7 @@ TEST_CASE("MNIST files that do not fit are refused with what to do") {
         std::rename((directory / "x").c_str(), (directory / "train-images-idx3-ubyte").c_str());
     };
     swap();
-    CHECK(directory.message() == Contains("train-images-idx3-ubyte: byte 3: found 1 axes, expected "
+    CHECK(directory.message() == Contains("train-images-idx3-ubyte: byte 3: found 1 axis, expected "
                                           "3: the file holds labels where images were expected"));
     swap();
     directory.put("train-labels-idx1-ubyte", images(2));

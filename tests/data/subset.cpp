@@ -67,7 +67,8 @@ TEST_CASE("parts of any data set") {
     CHECK(numbers_in(skip(data, 3)) == std::vector{0});
     CHECK(numbers_in(split(data, 0.5).last) == std::vector{7, 0});
     CHECK_THROWS_WITH_AS((subset{numbered(3), {3}}), Contains("sample number 3"), castnet::error);
-    CHECK_THROWS_WITH_AS(take(data, 5), Contains("only 4 samples"), castnet::error);
+    CHECK_THROWS_WITH_AS(take(data, 5), Contains("but the data set holds 4 samples"),
+                         castnet::error);
     CHECK_THROWS_AS(split(data, 1.5), castnet::error);
     auto const weighted = subset{numbered(3).with_weights({1, 2, 3}), {2, 0}};
     CHECK(weighted.weight(0) == 3);

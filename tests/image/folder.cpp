@@ -140,10 +140,10 @@ TEST_CASE("a folder that does not fit says what was found") {
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.scale = HUGE_VAL}}),
                          "castnet: image::folder: scale is inf, expected a finite number",
                          cn::error);
-    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 files and 0 labels"),
+    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 file and 0 labels"),
                          cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.classes = {"cat"}}}),
-                         Contains("found 1 names of classes (\"cat\"), expected 2, or none"),
+                         Contains("found 1 name of classes (\"cat\"), expected 2, or none"),
                          cn::error);
 }
 

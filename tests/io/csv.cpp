@@ -47,7 +47,7 @@ TEST_CASE("an incomplete table is refused and nothing is written") {
     auto const path = directory / "bad.csv";
     CHECK(refusal([&] {
               io::write_csv(path, std::vector<std::string>{"a", "b"}, std::vector{1.0});
-          }) == doctest::Contains("2 columns cannot hold 1 values"));
+          }) == doctest::Contains("2 columns cannot hold 1 value"));
     CHECK_THROWS_AS(io::write_csv(path, {}, {}), file_error);
     CHECK(directory.names().empty());
 }

@@ -92,7 +92,7 @@ TEST_CASE("a missing value is an error, or the number that the user says") {
 
 TEST_CASE("what is wrong is said with its place") {
     CHECK(refusal([] { table("a,b\n1,2\n1\n"); }) ==
-          "castnet: t.csv: line 3: found 1 cells, expected 2 as in the first line");
+          "castnet: t.csv: line 3: found 1 cell, expected 2 as in the first line");
     CHECK(refusal([] { table("a,b\n\"1,2\n"); }) ==
           "castnet: t.csv: line 2: a quote is not closed");
     CHECK(refusal([] { table("a,b\n\"1\"x,2\n"); }) ==
@@ -118,7 +118,7 @@ TEST_CASE("what is wrong is said with its place") {
           "castnet: t.csv: row 1, column \"a\": found \"1,5\", expected a number with '.' "
           "before its fraction, see csv_options::decimal, and no other mark");
     CHECK(refusal([] { table("a,b\n\"1\n2\",\"\n\"\n1\n"); }) ==
-          "castnet: t.csv: line 5: found 1 cells, expected 2 as in the first line");
+          "castnet: t.csv: line 5: found 1 cell, expected 2 as in the first line");
     CHECK(refusal([] {
               table(std::string("\xFF\xFE"
                                 "a\0",

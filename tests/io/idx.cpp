@@ -85,7 +85,7 @@ TEST_CASE("a damaged IDX file is refused with the byte and what was expected") {
          "byte 4: found a header for more than 2^64 bytes: the data (4294967295 x 4294967295 x"},
         {idx(14, {0x80000000, 0x40000000}, {}), "(2147483648 x 1073741824 elements of type F64)"},
         {idx(8, {0xffffffff}, {1}), "needs 4294967295 bytes, found 1"},
-        {idx(8, {}, {}), "the data (1 element of type U8) needs 1 bytes, found 0"},
+        {idx(8, {}, {}), "the data (1 element of type U8) needs 1 byte, found 0"},
         {idx(8, std::vector<std::uint32_t>(200, 2), {}), "2 x 2 x 2 x ... elements"},
     };
     for (auto const& row : table) {

@@ -140,7 +140,7 @@ TEST_CASE("a tensor of a temporary file keeps its bytes") {
     CHECK(moved.as<float>() == x);
     static_assert(!std::is_copy_constructible_v<io::kept_tensor>);
     CHECK_THROWS_WITH_AS(io::load_safetensors(path).at("y"),
-                         doctest::Contains("found no tensor \"y\" among its 1 tensors"),
+                         doctest::Contains("found no tensor \"y\" among its 1 tensor"),
                          castnet::file_error);
 }
 

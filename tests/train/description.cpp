@@ -105,7 +105,7 @@ TEST_CASE("a description that no file could hold is refused at once") {
     };
     double const none = std::numeric_limits<double>::quiet_NaN();
     CHECK(refused({.channels = {{1, 2}, {1}}}) ==
-          "castnet: describe: found 2 means and 1 deviations, expected as many of both");
+          "castnet: describe: found 2 means and 1 deviation, expected as many of both");
     CHECK(refused({.channels = {{1, none}, {1, 1}}}) ==
           "castnet: describe: a mean is nan, expected a finite number");
     CHECK(refused({.classes = {"a", "\xFF"}}) ==

@@ -518,7 +518,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         with("fit.rate", "-1");
         with("fit.stopped", "2");
         with("history.columns", "18446744073709551615");
-        CHECK(contains(with("history.columns", "0"), "1 epochs, but a history without columns"));
+        CHECK(contains(with("history.columns", "0"), "1 epoch, but a history without columns"));
         with("history.0", "1 2 3 4");
         with("history.0", "one");
         with("version", "3");

@@ -24,7 +24,8 @@ public:
         for (std::size_t r = 1; r < all.size(); ++r) {
             if (all[r] != all[0]) {
                 throw error(
-                    {"castnet: rank 0 has ", all[0], " replicas, but rank ", r, " has ", all[r],
+                    {"castnet: rank 0 has ", quantity(all[0], "replica"), ", but rank ", r, " has ",
+                     all[r],
                      "; all processes need the same number, and so must see as many devices"});
             }
         }

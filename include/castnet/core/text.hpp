@@ -86,4 +86,11 @@ private:
     return text;
 }
 
+// A number of things: "1 cell", "2 cells"; `many` where the plural is another one.
+template <std::integral N>
+[[gnu::noinline]] std::string quantity(N n, std::string_view one, std::string_view many = {}) {
+    bool const takes_s = n != 1 && many.empty();
+    return string_of({n, ' ', n == 1 || takes_s ? one : many, takes_s ? "s" : ""});
+}
+
 } // namespace castnet

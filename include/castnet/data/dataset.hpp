@@ -35,8 +35,8 @@ namespace detail {
 [[gnu::noinline]] inline void check_weights(char const* call, std::span<float const> weights,
                                             size_t samples) {
     if (weights.size() != samples) {
-        throw error({"castnet: ", call, ": found ", weights.size(),
-                     " weights, expected one for each of the ", samples, " samples"});
+        throw error({"castnet: ", call, ": found ", quantity(weights.size(), "weight"),
+                     ", expected one for each of the ", samples, " samples"});
     }
     for (size_t i = 0; i < weights.size(); ++i) {
         bool const in_range = weights[i] >= least_weight && weights[i] <= most_weight;
@@ -66,9 +66,9 @@ public:
         for (size_t i = column_count; i-- > 0;) { // the targets first
             size_t const found = (*columns_)[i].size();
             if (found != samples() * counts[i]) {
-                throw error({"castnet: dataset: ", name_of(i), ": found ", found,
-                             " values, expected ", samples(), " samples of ", counts[i],
-                             " values"});
+                throw error({"castnet: dataset: ", name_of(i), ": found ", quantity(found, "value"),
+                             ", expected ", quantity(samples(), "sample"), " of ",
+                             quantity(counts[i], "value")});
             }
         }
         for (size_t i = 0; i < column_count; ++i) {
@@ -299,7 +299,7 @@ private:
     [[gnu::noinline]] dataset range(char const* call, size_t first, size_t last) const {
         if (first > last || last > size()) {
             throw error({"castnet: dataset::", call, ": found ", std::max(first, last),
-                         ", but there are only ", size(), " samples"});
+                         ", but the data set holds ", quantity(size(), "sample")});
         }
         auto const slice = [&](auto const& list) {
             return std::decay_t<decltype(list)>(list.begin() + static_cast<std::ptrdiff_t>(first),

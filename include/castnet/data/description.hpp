@@ -27,8 +27,9 @@ namespace detail {
 [[gnu::noinline]] inline void check_statistics(char const* call, std::span<double const> mean,
                                                std::span<double const> deviation) {
     if (mean.empty() || mean.size() != deviation.size()) {
-        throw error({"castnet: ", call, ": found ", mean.size(), " means and ", deviation.size(),
-                     " deviations, expected as many of both, at least one"});
+        throw error({"castnet: ", call, ": found ", quantity(mean.size(), "mean"), " and ",
+                     quantity(deviation.size(), "deviation"),
+                     ", expected as many of both, at least one"});
     }
     for (std::size_t c = 0; c < mean.size(); ++c) {
         castnet::detail::check_hyperparameters(
@@ -53,8 +54,8 @@ namespace detail {
 [[gnu::noinline]] inline void check_description(description const& d) {
     auto const& [mean, deviation] = d.channels;
     if (mean.size() != deviation.size()) {
-        throw error({"castnet: describe: found ", mean.size(), " means and ", deviation.size(),
-                     " deviations, expected as many of both"});
+        throw error({"castnet: describe: found ", quantity(mean.size(), "mean"), " and ",
+                     quantity(deviation.size(), "deviation"), ", expected as many of both"});
     }
     for (std::size_t c = 0; c < mean.size(); ++c) {
         castnet::detail::check_hyperparameters(

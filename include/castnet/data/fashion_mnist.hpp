@@ -38,9 +38,9 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
         return r == 1 ? "labels" : r == 3 ? "images" : "neither images nor labels";
     };
     if (found != rank) {
-        throw file_error(path,
-                         {"byte 3: found ", found, " axes, expected ", rank, ": the file holds ",
-                          kind(found), " where ", kind(rank), " were expected"});
+        throw file_error(path, {"byte 3: found ", quantity(found, "axis", "axes"), ", expected ",
+                                rank, ": the file holds ", kind(found), " where ", kind(rank),
+                                " were expected"});
     }
     if (array.type != io::dtype::u8) {
         throw file_error(path, {"byte 2: found ", kind(rank), " of type ", io::name_of(array.type),
@@ -72,8 +72,8 @@ namespace detail::inline CASTNET_GZIP_SUPPORT {
     auto images = mnist_array(images_path, 3);
     auto labels = mnist_array(labels_path, 1);
     if (images.extents[0] != labels.extents[0]) {
-        throw file_error(labels_path, {"byte 4: found ", labels.extents[0],
-                                       " labels, expected one for each of the ", images.extents[0],
+        throw file_error(labels_path, {"byte 4: found ", quantity(labels.extents[0], "label"),
+                                       ", expected one for each of the ", images.extents[0],
                                        " images in ", images_path});
     }
     for (size_t i = 0; i < labels.data.size(); ++i) {

@@ -70,8 +70,8 @@ template <class Data>
 grouped<Data> group_by_length(Data const& data, std::vector<double> lengths, size_t batch,
                               std::uint64_t seed) {
     if (lengths.size() != data.size()) {
-        throw error({"castnet: data::grouped_by_length: found ", lengths.size(),
-                     " lengths, expected one for each of the ", data.size(), " samples"});
+        throw error({"castnet: data::grouped_by_length: found ", quantity(lengths.size(), "length"),
+                     ", expected one for each of the ", data.size(), " samples"});
     }
     if (batch == 0) {
         throw error("castnet: data::grouped_by_length: found batches of 0 samples, expected at "

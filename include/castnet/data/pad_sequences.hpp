@@ -74,7 +74,7 @@ auto pad_sequences(Sequences const& sequences, padding_options const& options = 
         size_t const found = static_cast<size_t>(std::distance(std::begin(s), std::end(s)));
         if (found % Features != 0) {
             throw error({"castnet: data::pad_sequences: sequence ", all.lengths.size(), " holds ",
-                         found, " numbers, expected a multiple of ", Features,
+                         quantity(found, "number"), ", expected a multiple of ", Features,
                          ", the numbers of a step"});
         }
         size_t const steps = std::min(found / Features, Time);

@@ -127,8 +127,8 @@ auto weighted_sample(Data const& data, Weights const& weights, size_t count,
                      std::uint64_t seed = 0) {
     size_t const found = std::ranges::size(weights);
     if (found != data.size()) {
-        throw error({"castnet: data::weighted_sample: found ", found,
-                     " weights, expected one for each of the ", data.size(), " samples"});
+        throw error({"castnet: data::weighted_sample: found ", quantity(found, "weight"),
+                     ", expected one for each of the ", data.size(), " samples"});
     }
     std::vector<double> sums;
     for (auto const number : weights) {
@@ -168,8 +168,8 @@ auto balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0)
 template <class Data>
 auto epochs_of(Data const& data, size_t count, std::uint64_t seed = 0) {
     if (count == 0 || data.size() == 0) {
-        throw error({"castnet: data::epochs_of: found epochs of ", count,
-                     " samples of a data set of ", data.size(), ", expected at least one of each"});
+        throw error({"castnet: data::epochs_of: found epochs of ", quantity(count, "sample"),
+                     " of a data set of ", data.size(), ", expected at least one of each"});
     }
     return drawn{data, detail::draw_in_turn{data.size(), count, seed}};
 }

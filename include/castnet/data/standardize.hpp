@@ -49,9 +49,9 @@ public:
     };
     drawn draw(size_t channels, size_t, size_t, detail::random_stream&) const {
         if ((mean_.size() != 1 && mean_.size() != channels) || channels > most_channels) {
-            throw error({"castnet: data::standardize: found ", mean_.size(),
-                         " means for images of ", channels, " channels, of which there may be ",
-                         most_channels});
+            throw error({"castnet: data::standardize: found ", quantity(mean_.size(), "mean"),
+                         " for images of ", quantity(channels, "channel"),
+                         ", of which there may be ", most_channels});
         }
         drawn all{};
         for (size_t c = 0; c < channels; ++c) {

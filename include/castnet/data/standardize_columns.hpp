@@ -17,8 +17,8 @@ namespace detail {
 [[gnu::noinline]] inline void check_rows(char const* whose, std::size_t numbers,
                                          std::size_t columns) {
     if (columns == 0 || numbers % columns != 0) {
-        throw error({"castnet: data::", whose, ": found ", numbers,
-                     " numbers, expected whole rows of ", columns});
+        throw error({"castnet: data::", whose, ": found ", quantity(numbers, "number"),
+                     ", expected whole rows of ", columns});
     }
 }
 

@@ -101,8 +101,8 @@ private:
                     source_.emplace(open_());
                 }
                 if (!read_(*source_, row.data())) {
-                    throw error({"castnet: data::stream: the source ended after ", next_,
-                                 " samples, expected ", samples_});
+                    throw error({"castnet: data::stream: the source ended after ",
+                                 quantity(next_, "sample"), ", expected ", samples_});
                 }
             });
         } catch (...) { // it may be anywhere

@@ -140,7 +140,7 @@ template <class Data>
 subset<Data> range_of(char const* call, Data const& data, size_t first, size_t last) {
     if (first > last || last > data.size()) {
         throw error({"castnet: data::", call, ": found ", std::max(first, last),
-                     ", but there are only ", data.size(), " samples"});
+                     ", but the data set holds ", quantity(data.size(), "sample")});
     }
     std::vector<size_t> numbers = one_for_each(last - first);
     std::iota(numbers.begin(), numbers.end(), first);

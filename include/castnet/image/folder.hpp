@@ -152,8 +152,8 @@ public:
         if (all.names.size() != Classes) {
             std::string const names =
                 all.names.empty() ? "" : string_of({" (", detail::list_of(all.names), ")"});
-            throw file_error(root, {"found ", all.names.size(), " classes", names, ", expected ",
-                                    Classes, ", a sub-folder for each"});
+            throw file_error(root, {"found ", quantity(all.names.size(), "class", "classes"), names,
+                                    ", expected ", Classes, ", a sub-folder for each"});
         }
         for (size_t c = 0; c < Classes; ++c) {
             auto const others = all.names.begin() + static_cast<std::ptrdiff_t>(c);
@@ -178,8 +178,8 @@ public:
            folder_options const& options = {})
         : folder{options} {
         if (files.size() != labels.size()) {
-            throw error({"castnet: image::folder: found ", files.size(), " files and ",
-                         labels.size(), " labels, expected as many of both"});
+            throw error({"castnet: image::folder: found ", quantity(files.size(), "file"), " and ",
+                         quantity(labels.size(), "label"), ", expected as many of both"});
         }
         for (size_t i = 0; i < labels.size(); ++i) {
             if (labels[i] < 0 || labels[i] >= static_cast<int>(Classes)) {
@@ -188,9 +188,9 @@ public:
             }
         }
         if (!options.classes.empty() && options.classes.size() != Classes) {
-            throw error({"castnet: image::folder: found ", options.classes.size(),
-                         " names of classes (", detail::list_of(options.classes), "), expected ",
-                         Classes, ", or none"});
+            throw error({"castnet: image::folder: found ", quantity(options.classes.size(), "name"),
+                         " of classes (", detail::list_of(options.classes), "), expected ", Classes,
+                         ", or none"});
         }
         contents_->names = options.classes;
         contents_->files = std::move(files);

@@ -49,12 +49,12 @@ bitmap grid(std::span<float const> values, grid_options const& options = {}) {
     using image = detail::image_shape<S>;
     size_t const count = values.size() / S::count;
     if (count * S::count != values.size()) {
-        throw error({"castnet: image::grid: found ", values.size(),
-                     " values, expected some for each of several images of ", S::count});
+        throw error({"castnet: image::grid: found ", quantity(values.size(), "value"),
+                     ", expected some for each of several images of ", S::count});
     }
     if (options.columns < 1 || !(options.most > options.least)) {
-        throw error({"castnet: image::grid: found ", options.columns, " columns and values from ",
-                     options.least, " to ", options.most,
+        throw error({"castnet: image::grid: found ", quantity(options.columns, "column"),
+                     " and values from ", options.least, " to ", options.most,
                      ", expected at least one column and a range that is not empty"});
     }
     size_t const columns = std::min(count, options.columns);

@@ -35,8 +35,8 @@ namespace detail {
 [[gnu::noinline]] inline void write_csv(std::string const& path, std::span<std::string const> names,
                                         std::span<double const> values) {
     if (names.empty() || values.size() % names.size() != 0) {
-        throw file_error(path, {"a table of ", names.size(), " columns cannot hold ", values.size(),
-                                " values: rows must be complete"});
+        throw file_error(path, {"a table of ", quantity(names.size(), "column"), " cannot hold ",
+                                quantity(values.size(), "value"), ": rows must be complete"});
     }
     std::string text;
     for (size_t i = 0; i < names.size(); ++i) {

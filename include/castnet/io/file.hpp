@@ -149,8 +149,8 @@ public:
                 at += static_cast<size_t>(got);
                 out = out.subspan(static_cast<size_t>(got));
             } else if (got == 0) {
-                throw file_error(path_, {"byte ", at, ": the file ends here, expected ", out.size(),
-                                         " bytes more"});
+                throw file_error(path_, {"byte ", at, ": the file ends here, expected ",
+                                         quantity(out.size(), "byte"), " more"});
             } else if (errno != EINTR) {
                 detail::system_failure(path_, "cannot read the file");
             }

@@ -206,8 +206,8 @@ void write_npy(std::string const& path, std::span<size_t const> shape, std::span
     }
     size_t bytes_of_shape = 0;
     if (!byte_count(dtype_of<T>, shape, bytes_of_shape) || bytes_of_shape != values.size_bytes()) {
-        throw file_error(
-            path, {"an array of shape (", sizes, ") cannot hold ", values.size(), " numbers"});
+        throw file_error(path, {"an array of shape (", sizes, ") cannot hold ",
+                                quantity(values.size(), "number")});
     }
     constexpr dtype type = dtype_of<T>;
     char const* code = "";

@@ -65,8 +65,9 @@ public:
     // (Compilers show this line.)
     void find(std::string_view name) && = delete; // castnet: auto file = load_safetensors(path);
 
-    // The tensor of this name; throws file_error where there is none.
-    stored_tensor const& at(std::string_view name) const&;
+    // The tensor of this name; throws file_error where there is none, whose message ends with this
+    // advice.
+    stored_tensor const& at(std::string_view name, std::string_view advice = {}) const&;
     // So that load_safetensors(path).at(name) views no bytes that are gone.
     kept_tensor at(std::string_view name) && {
         stored_tensor const& found = at(name);

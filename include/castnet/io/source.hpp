@@ -159,8 +159,9 @@ private:
 
     [[noreturn, gnu::cold]] void cut_short(size_t start, std::string_view what, size_t needed,
                                            size_t found) const {
-        throw file_error(file_, {"byte ", start, ": ", what, " needs ", needed, " bytes, found ",
-                                 found, "; the file is cut short or not of this format"});
+        throw file_error(file_,
+                         {"byte ", start, ": ", what, " needs ", quantity(needed, "byte"),
+                          ", found ", found, "; the file is cut short or not of this format"});
     }
 
     template <Number T>

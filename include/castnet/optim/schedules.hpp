@@ -147,8 +147,8 @@ inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t
                                 double lowest) {
     detail::check_hyperparameters("cosine_restarts", {{"rate", rate}, {"lowest", lowest}});
     if (period == 0 || growth == 0) {
-        throw error({"castnet: cosine_restarts: found a period of ", period,
-                     " steps and a growth of ", growth, ", expected numbers from 1"});
+        throw error({"castnet: cosine_restarts: found a period of ", quantity(period, "step"),
+                     " and a growth of ", growth, ", expected numbers from 1"});
     }
     return [=](std::uint64_t step, std::uint64_t) {
         auto length = static_cast<double>(period), now = static_cast<double>(step);

@@ -64,8 +64,8 @@ auto tensor_view_of(Eigen::PlainObjectBase<Matrix>& x) {
     constexpr int rows = detail::eigen_extent<S, 0>, columns = detail::eigen_extent<S, 1>;
     bool const turned = S::rank == 1 && x.rows() == 1;
     if (turned ? x.cols() != rows : x.rows() != rows || x.cols() != columns) {
-        throw error({"castnet: tensor_view_of: the matrix has ", x.rows(), " rows and ", x.cols(),
-                     " columns, expected ", rows, " and ", columns});
+        throw error({"castnet: tensor_view_of: the matrix has ", quantity(x.rows(), "row"), " and ",
+                     quantity(x.cols(), "column"), ", expected ", rows, " and ", columns});
     }
     return tensor_view<T, S, typename detail::strides_of_eigen<S, Matrix::IsRowMajor>::type>{
         x.data()};

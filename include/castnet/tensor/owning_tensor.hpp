@@ -50,8 +50,8 @@ struct is_asked_for_its_item {
 template <class T, class Range>
 void copy_range(Range const& values, T* to, size_t count) {
     if (values.size() != count) {
-        throw error({"castnet: a tensor of ", count, " elements cannot be made from a range of ",
-                     values.size()});
+        throw error({"castnet: a tensor of ", quantity(count, "element"),
+                     " cannot be made from a range of ", values.size()});
     }
     auto const* from = values.data();
     for (size_t i = 0; i < count; ++i) {

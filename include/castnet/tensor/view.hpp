@@ -29,7 +29,7 @@ struct indexes_one_place {
 
 [[noreturn, gnu::cold]] inline void refuse_index(size_t i, size_t axis, size_t extent) {
     throw error({"castnet: index ", i, " on axis ", axis, " is out of range: the tensor has ",
-                 extent, " elements along it"});
+                 quantity(extent, "element"), " along it"});
 }
 CASTNET_ALWAYS_INLINE void check_index(size_t i, size_t axis, size_t extent) {
     if (i >= extent) {

@@ -73,10 +73,11 @@ template <class Targets, class Loss>
     } else if constexpr (classes > 0 &&
                          (by_loss < 0 || by_loss == data::weighed_classes<Targets>::target)) {
         if (class_weight.size() != classes) {
-            throw error({"castnet: ", call, ": class_weight holds ", class_weight.size(),
-                         " factors, but the ", Targets::only_label >= 0 ? "labels" : "numbers",
-                         " of the data set have ", classes,
-                         " classes; give one factor for each class"});
+            throw error({"castnet: ", call, ": class_weight holds ",
+                         quantity(class_weight.size(), "factor"), ", but the ",
+                         Targets::only_label >= 0 ? "labels" : "numbers", " of the data set have ",
+                         quantity(classes, "class", "classes"),
+                         "; give one factor for each class"});
         }
         for (float factor : class_weight) {
             if (!is_finite_not_negative(double(factor))) {

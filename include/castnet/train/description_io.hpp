@@ -83,8 +83,8 @@ void find_description(io::safetensors_metadata const& metadata, std::string cons
     }
     d.channels = {numbers("castnet.mean"), numbers("castnet.deviation")};
     if (d.channels.mean.size() != d.channels.deviation.size()) {
-        throw file_error(file, {"its metadata has ", d.channels.mean.size(), " means and ",
-                                d.channels.deviation.size(), " deviations"});
+        throw file_error(file, {"its metadata has ", quantity(d.channels.mean.size(), "mean"),
+                                " and ", quantity(d.channels.deviation.size(), "deviation")});
     }
     if (!(d == data::description{})) {
         found = std::move(d);

@@ -140,8 +140,8 @@ public:
     // never stops between two of them.
     void set(ir::placed_parameter const& p, std::span<value_type const> values) {
         if (values.size() != size_t(p.count())) {
-            throw error({"castnet: model::set: parameter '", p.name.text(), "' has ", p.count(),
-                         " numbers, but ", values.size(), " were given"});
+            throw error({"castnet: model::set: found ", quantity(values.size(), "number"),
+                         ", expected ", p.count(), " for parameter '", p.name.text(), "'"});
         }
         model_access::exclusive const access{access_, "set"};
         detail::write_parameter<device>(session_, data(), p, values);

@@ -51,8 +51,8 @@ T* numbers_of_one(Given& given, char const* what, size_t number, size_t several)
         std::span<T> const numbers{given};
         if (numbers.size() != Count) {
             throw error({"castnet: predict_one: ", several > 1 ? "" : "the ", what,
-                         several > 1 ? string_of({" ", number}) : "", " has ", numbers.size(),
-                         " numbers, expected ", Count});
+                         several > 1 ? string_of({" ", number}) : "", " has ",
+                         quantity(numbers.size(), "number"), ", expected ", Count});
         }
         return numbers.data();
     } else {

@@ -87,8 +87,9 @@ partial_match match(std::vector<io::stored_tensor> const& tensors,
 [[gnu::noinline]] inline std::string nothing_loaded(load_report const& report,
                                                     std::string const& first_asked) {
     if (!report.mismatched.empty()) {
-        return string_of({"holds nothing for the network: all ", report.mismatched.size(),
-                          " tensors that have names of its parameters have other shapes"});
+        return string_of(
+            {"holds nothing for the network: ", quantity(report.mismatched.size(), "tensor"),
+             " with the name of a parameter, but of another shape"});
     }
     if (report.unexpected.empty()) {
         return "holds nothing for the network: it has no parameter at all";
@@ -147,10 +148,10 @@ partial_match match(std::vector<io::stored_tensor> const& tensors,
 
 // Reads the parameters and running statistics that the file holds under the names that `how` gives
 // them. The others keep their values, and the report names them. Throws file_error, and leaves the
-// model as it was, if there is nothing to load, if a tensor holds NaN or has a type whose values
-// the model's element type does not hold or, unless how.skip_mismatch, another shape than the
-// parameter. (PyTorch's "….num_batches_tracked" and the optimizer's state in a checkpoint are
-// passed over.)
+// model as it was, if there is nothing to load, if a tensor holds NaN or a negative variance or has
+// a type whose values the model's element type does not hold or, unless how.skip_mismatch, another
+// shape than the parameter. (PyTorch's "….num_batches_tracked" and the optimizer's state in a
+// checkpoint are passed over.)
 template <class Net, class Where, class Batch>
 [[gnu::noinline]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
                                    partial const& how) {

@@ -65,13 +65,13 @@ public:
             auto const in_step = size_t(step.inputs[i].size.count());
             if (has_time(i) ? given[i] % in_step != 0 || given[i] == 0 : given[i] != in_step) {
                 throw error({"castnet: stateful_predictor::prefill: input ", i, " was given ",
-                             given[i], " numbers, expected ", in_step,
+                             quantity(given[i], "number"), ", expected ", in_step,
                              has_time(i) ? " for each of its steps" : ", as it has no time axis"});
             }
             if (size_t const own = given[i] / in_step; has_time(i)) {
                 if (common > 0 && own != common) {
                     throw error({"castnet: stateful_predictor::prefill: input ", i, " was given ",
-                                 own, " steps, and those before it ", common});
+                                 quantity(own, "step"), ", and those before it ", common});
                 }
                 common = own;
             }

@@ -71,8 +71,8 @@ template <class Position>
                                             std::string const& file) {
     size_t const columns = record.count("history.columns", 1000);
     if (columns == 0 && epochs > 0) {
-        throw file_error(file,
-                         {"its metadata has ", epochs, " epochs, but a history without columns"});
+        throw file_error(file, {"its metadata has ", quantity(epochs, "epoch"),
+                                ", but a history without columns"});
     }
     std::vector<std::string> names;
     std::vector<double> all; // column after column: only they show that there are so many epochs

@@ -163,10 +163,10 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
         std::uint64_t(training<Model, Loss, Optimizer, Metrics...>::strategies::micro_batches);
     if ((batch != Model::capacity || batches != micro_batches) && step != t.step_capacity()) {
         throw file_error(file,
-                         {"was written with batch<", batch, ">, ", step, " samples a step in ",
-                          batches, batches == 1 ? " batch" : " batches",
+                         {"was written with batch<", batch, ">, ", quantity(step, "sample"),
+                          " a step in ", quantity(batches, "batch", "batches"),
                           ", but this training has batch<", Model::capacity, ">, ",
-                          t.step_capacity(), " samples a step in ", micro_batches});
+                          quantity(t.step_capacity(), "sample"), " a step in ", micro_batches});
     }
     for_each_hyperparameter(t.optimizer(), [&](std::string const& name, double mine) {
         if (double const written = record.finite(name); written != mine) {

@@ -77,8 +77,8 @@ public:
                                  std::optional<size_t> present) {
         std::span<size_t const> const samples = step.subspan(first, count);
         if (samples.size() > capacity) {
-            throw error(
-                {"castnet: a step of at most ", capacity, " samples was given ", samples.size()});
+            throw error({"castnet: a step of at most ", quantity(capacity, "sample"), " was given ",
+                         samples.size()});
         }
         detail::check_inputs<network, Data>();
         detail::check_targets<targets, data::targets_of<Data>>();

@@ -231,8 +231,8 @@ private:
 
     void check_count(size_t samples) const {
         if (samples > step_capacity()) {
-            throw error(
-                {"castnet: a step of at most ", step_capacity(), " samples was given ", samples});
+            throw error({"castnet: a step of at most ", quantity(step_capacity(), "sample"),
+                         " was given ", samples});
         }
     }
 

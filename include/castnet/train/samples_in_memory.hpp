@@ -50,12 +50,12 @@ private:
 
     [[noreturn, gnu::cold]] static void refuse(size_t input, size_t found, size_t samples) {
         if (found % counts[input] != 0) {
-            throw error({"castnet: predict: input ", input, " holds ", found,
-                         " numbers, but a sample has ", counts[input],
+            throw error({"castnet: predict: input ", input, " holds ", quantity(found, "number"),
+                         ", but a sample has ", counts[input],
                          "; give a whole number of samples, one after the other"});
         }
-        throw error({"castnet: predict: input 0 holds ", samples, " samples, but input ", input,
-                     " holds ", found / counts[input]});
+        throw error({"castnet: predict: input 0 holds ", quantity(samples, "sample"),
+                     ", but input ", input, " holds ", found / counts[input]});
     }
 
     std::tuple<std::span<Number const>...> inputs_;

@@ -193,8 +193,8 @@ private:
         size_t const steps =
             Prefill::count_steps({std::span<number<I> const>(sequences).size()...});
         if (most_steps > 0 && steps > most_steps) {
-            throw error({"castnet: stateful_predictor::prefill: there are ", steps,
-                         " steps, and the network's sequences have ", most_steps});
+            throw error({"castnet: stateful_predictor::prefill: found ", quantity(steps, "step"),
+                         ", but the network's sequences have ", most_steps});
         }
         reset();
         size_t first = std::min(steps - 1, Prefill::steps); // of those that are left for predict()
@@ -240,8 +240,8 @@ private:
         if (most_steps > 0 && steps_++ == most_steps) {
             steps_ = most_steps;
             throw error({"castnet: stateful_predictor: the network's sequences have ",
-                         std::to_string(most_steps), " steps, and there was one for each: call ",
-                         "reset() before the next one"});
+                         quantity(most_steps, "step"),
+                         ", of which none is left: call reset() before the next one"});
         }
     }
 

@@ -65,7 +65,7 @@ struct step_input {
             std::span<number const> const from = step;
             if (is_vector<Step> && from.size() != Size) {
                 throw error({"castnet: stateful_predictor: a step of input ", input, " has ",
-                             from.size(), " numbers, expected ", Size});
+                             quantity(from.size(), "number"), ", expected ", Size});
             }
             for (size_t i = 0; i < Size; ++i) {
                 to[i] = T(from[i]);

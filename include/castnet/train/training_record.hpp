@@ -71,7 +71,7 @@ public:
                                                   std::size_t expected) const {
         std::vector<double> all = parsed<double>(key);
         if (all.size() != expected) {
-            fail(key, {expected, " numbers"});
+            fail(key, {quantity(expected, "number")});
         }
         return all;
     }

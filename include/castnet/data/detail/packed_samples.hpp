@@ -139,8 +139,9 @@ public:
                           content % (format_.row_bytes() + sizeof crc) == 0 &&
                           content / (format_.row_bytes() + sizeof crc) == format_.samples;
         if (!fits) {
-            fail(string_of({"found ", file_.size(), " bytes, which are no ", format_.samples,
-                            " samples of ", format_.inputs, " and ", format_.targets, " numbers"}));
+            fail(string_of({"found ", file_.size(), " bytes, which are not those of ",
+                            quantity(format_.samples, "sample"), " of ", format_.inputs, " and ",
+                            quantity(format_.targets, "number")}));
         }
     }
 
@@ -180,8 +181,8 @@ private:
     static std::string text_of(packed_format const& f) {
         std::string const kind =
             f.bytes ? string_of({"bytes * ", f.scale, " + ", f.offset}) : "floats";
-        return string_of({f.samples, " samples of ", f.inputs, " inputs as ", kind, " and ",
-                          f.targets, " targets"});
+        return string_of({quantity(f.samples, "sample"), " of ", quantity(f.inputs, "input"),
+                          " as ", kind, " and ", quantity(f.targets, "target")});
     }
     [[noreturn, gnu::cold]] void fail(std::string const& what) const {
         throw file_error(file_.path(),

@@ -67,10 +67,9 @@ public:
                 }
             }
             if (row_.size() != found.names.size()) {
-                throw file_error(file_,
-                                 {"line ", first, ": found ", row_.size(), " cells, expected ",
-                                  found.names.size(), " as in the first line",
-                                  hint_at_separator(found.names), hint_at_quotes()});
+                throw file_error(file_, {"line ", first, ": found ", quantity(row_.size(), "cell"),
+                                         ", expected ", found.names.size(), " as in the first line",
+                                         hint_at_separator(found.names), hint_at_quotes()});
             }
             found.cells.insert(found.cells.end(), row_.begin(), row_.end());
         }

@@ -53,11 +53,12 @@ inline stored_tensor const* safetensors_file::find(std::string_view name) const&
     return at != entries_.end() && at->name == name ? &*at : nullptr;
 }
 
-inline stored_tensor const& safetensors_file::at(std::string_view name) const& {
+inline stored_tensor const& safetensors_file::at(std::string_view name,
+                                                 std::string_view advice) const& {
     auto const* const found = find(name);
     if (found == nullptr) {
         throw file_error(file_, {"found no tensor ", detail::shown(name), " among its ",
-                                 entries_.size(), " tensors", hint_at_names(name)});
+                                 quantity(entries_.size(), "tensor"), hint_at_names(name), advice});
     }
     return *found;
 }

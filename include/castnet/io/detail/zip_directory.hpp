@@ -40,8 +40,8 @@ public:
             at += length;
         }
         if (all.size() != count) {
-            fail(begin,
-                 string_of({"the directory holds ", all.size(), " members, expected ", count}));
+            fail(begin, string_of({"the directory holds ", quantity(all.size(), "member"),
+                                   ", expected ", count}));
         }
         check_apart(all);
         return all;

@@ -42,7 +42,7 @@ void check_ids(Id const* ids, size_t count) {
     for (size_t i = 0; beyond != 0 && i != count; ++i) {
         if (static_cast<size_t>(ids[i]) >= Extent) {
             throw error({"castnet: take: id ", static_cast<long long>(ids[i]), " at place ", i,
-                         " is out of range: the axis has ", Extent, " positions"});
+                         " is out of range: the axis has ", quantity(Extent, "position")});
         }
     }
 }

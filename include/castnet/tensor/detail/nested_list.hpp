@@ -29,8 +29,9 @@ T* copy_nested(nested_list<T, S::rank - Axis> const& list, T* to) {
         return to + 1;
     } else {
         if (list.size() != S::extent[Axis]) {
-            throw error({"castnet: braces for axis ", Axis, " of a tensor hold ", list.size(),
-                         " entries, but its shape wants ", S::extent[Axis]});
+            throw error({"castnet: braces for axis ", Axis, " of a tensor hold ",
+                         quantity(list.size(), "entry", "entries"), ", but its shape wants ",
+                         S::extent[Axis]});
         }
         for (auto const& entry : list) {
             to = copy_nested<S, Axis + 1, T>(entry, to);

@@ -28,8 +28,8 @@ public:
     save_each(Saved const& saved, std::string file, each_options const& options = {})
         : saved_{&saved}, file_{std::move(file)}, options_{options} {
         if (file_.find(place) == std::string::npos || options.every < 1 || options.keep < 0) {
-            throw error({"castnet: save_each: found the file ", file_, ", every ", options.every,
-                         " epochs and keep ", options.keep,
+            throw error({"castnet: save_each: found the file ", file_, ", every ",
+                         quantity(options.every, "epoch"), " and keep ", options.keep,
                          "; expected {epoch} in the name, every from 1 and keep from 0"});
         }
     }
