@@ -233,6 +233,29 @@ TEST_CASE("weights that are NaN are neither saved over good ones nor loaded") {
     CHECK(m.get("4.bias")[2] == values[2]);
 }
 
+TEST_CASE(
+    "negative variances, of whose roots all predictions are NaN, are neither saved nor loaded") {
+    file const f;
+    model m{cn::seed{1}};
+    cn::save(m, f.name);
+    auto const good = everything(m);
+    auto const stored = cn::io::load_safetensors(f.name);
+    float const variances[4] = {1, 0, -0.5F, 1};
+    auto tensors = stored.entries();
+    for (auto& each : tensors) {
+        if (each.name == "1.running_var") {
+            each = cn::io::tensor_of("1.running_var", {4}, variances);
+        }
+    }
+    cn::io::save_safetensors(f.name, tensors);
+    CHECK(contains(refusal(f.name), "tensor \"1.running_var\" holds -0.5 as element 2, but "
+                                    "variances are not negative"));
+    CHECK_THROWS_AS(cn::load(m, f.name, cn::partial{}), cn::file_error);
+    CHECK(everything(m) == good);
+    m.set("1.running_var", variances);
+    CHECK_THROWS_AS(cn::save(m, f.name), cn::file_error);
+}
+
 namespace {
 
 using names = std::vector<std::string>;
@@ -343,7 +366,7 @@ TEST_CASE("a file with nothing for the network is refused with an example of its
     save_as(f.name, m, [](std::string const& name) { return "other." + name; });
     auto const all_from_one = [](std::string_view) { return std::string{"classifier.0.weight"}; };
     try_to({.rename = all_from_one, .skip_mismatch = true});
-    CHECK(contains(message, "have other shapes"));
+    CHECK(contains(message, "but of another shape"));
 
     cn::save(cn::model<network, cn::policy::basic_cpu<double>, cn::batch<1>>{}, f.name);
     try_to({});

@@ -54,26 +54,36 @@ private:
     return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
 }
 
-// Throws file_error for NaN, of which a network predicts nothing but NaN.
+// Throws file_error for numbers of which a network predicts nothing but NaN: NaN, and negative
+// variances of batch_norm.
 template <class T>
 [[gnu::noinline]] void refuse_nan(std::string const& file, std::string const& name,
-                                  std::vector<T> const& values, char const* advice) {
-    auto const nan =
-        std::find_if(values.begin(), values.end(), [](T const& x) { return is_nan(x); });
-    if (nan != values.end()) {
-        throw file_error(file, {"tensor ", io::detail::shown(name), " holds nan as element ",
-                                nan - values.begin(), ": the training has diverged; ", advice});
+                                  ir::placed_parameter const& p, std::vector<T> const& values,
+                                  char const* advice) {
+    bool const variances = p.kind == role::statistic && p.name.text().ends_with("running_var");
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (is_nan(values[i])) {
+            throw file_error(file, {"tensor ", io::detail::shown(name), " holds nan as element ", i,
+                                    ": the training has diverged; ", advice});
+        }
+        if (variances && values[i] < 0) {
+            throw file_error(file,
+                             {"tensor ", io::detail::shown(name), " holds ", double(values[i]),
+                              " as element ", i, ", but variances are not negative; ", advice});
+        }
     }
 }
 
 // The values of a tensor, which must have the parameter's shape and a type whose values T holds,
-// and no NaN; `advice` is for the message if it has another shape.
+// and no NaN or negative variance; `advice` is for the message if it has another shape.
 template <class T>
 [[gnu::noinline]] std::vector<T>
 values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
           char const* advice = "load it into the network that it was saved from, or what has the "
                                "same shapes with castnet::partial{.skip_mismatch = true}") {
-    io::stored_tensor const& t = file.at(name);
+    io::stored_tensor const& t =
+        file.at(name, "; what both have, or have under other names, is loaded with "
+                      "castnet::partial");
     bool const fits = has_shape_of(t, p);
     if (!fits || !io::widens_to<T>(t.type)) {
         constexpr char const* other_type =
@@ -87,7 +97,8 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
                           fits ? other_type : advice});
     }
     auto values = io::widened<T>(t);
-    refuse_nan(file.file_name(), name, values, "load the file of an earlier epoch");
+    refuse_nan(file.file_name(), name, p, values,
+               "load the file of an earlier epoch, or look at what was saved under this name");
     return values;
 }
 
@@ -125,7 +136,8 @@ template <class Model>
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
         auto values = m.get(name);
-        refuse_nan(file, name, values, "the file is not written, and one that was there stays");
+        refuse_nan(file, name, m.parameter_at(i), values,
+                   "the file is not written, and one that was there stays");
         list.add(name, m.parameter_at(i), std::move(values));
     }
 }
@@ -152,7 +164,8 @@ template <class Model>
 } // namespace detail
 
 // Writes all parameters and running statistics, and the model's description; the file appears whole
-// or not at all. Throws file_error, also where a number is NaN, as load() would.
+// or not at all. Throws file_error, also where a number is NaN or a variance negative, as load()
+// would.
 template <class Net, class Where, class Batch>
 void save(model<Net, Where, Batch> const& m, std::string const& file) {
     detail::tensor_list<typename Where::value_type> list;
@@ -165,9 +178,9 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
 // Reads all parameters and running statistics, and the description if there is one. Throws
 // file_error, and leaves the model as it was, unless the file holds every one of them with its
 // shape and a type whose values the model's element type holds (F16, BF16, F32; F64 for double),
-// without NaN, and nothing else, and unless the checksum that save() writes, if it has one, is that
-// of its content. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a
-// checkpoint of a training only the weights are read.)
+// without NaN and negative variances, and nothing else, and unless the checksum that save() writes,
+// if it has one, is that of its content. (PyTorch's "….num_batches_tracked", which only counts, is
+// passed over, and of a checkpoint of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
     detail::set_parameters_and_description(m, detail::load_weights_file(file));
