@@ -136,7 +136,8 @@ double class_factor(Data const& data, size_t sample, std::span<float const> clas
         for (size_t i = 0; i < count; ++i) {
             auto const number = double(numbers[i]);
             if (!may_lack || number != data::ignored) {
-                sum += double(class_weight[checked_label(number, class_weight.size(), sample)]);
+                sum += double(class_weight[checked_label(number, class_weight.size(), sample,
+                                                         "castnet: class_weight")]);
                 ++counted;
             }
         }

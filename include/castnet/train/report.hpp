@@ -213,8 +213,8 @@ public:
         for (std::size_t i = 0; i < data.size(); ++i) {
             double label = 0;
             data.copy_target(i, &label);
-            losses.emplace_back(detail::loss_of_label(outputs.data() + i * numbers, numbers,
-                                                      detail::checked_label(label, numbers, i)),
+            std::size_t const own = detail::checked_label(label, numbers, i, "castnet: report");
+            losses.emplace_back(detail::loss_of_label(outputs.data() + i * numbers, numbers, own),
                                 i);
         }
         std::size_t const shown = std::min(count, losses.size());

@@ -34,9 +34,9 @@ inline double checked_weight(double weight, size_t sample) {
     return weight;
 }
 
-// A label as a class number; throws castnet::error for an invalid one.
-inline size_t checked_label(double label, size_t classes, size_t sample) {
-    data::whole_numbers{"label", classes}.check(&label, sample, "castnet");
+// A label as a class number; throws castnet::error, with this context in front, for an invalid one.
+inline size_t checked_label(double label, size_t classes, size_t sample, char const* context) {
+    data::whole_numbers{"label", classes}.check(&label, sample, context);
     return size_t(label);
 }
 
