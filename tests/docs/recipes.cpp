@@ -139,6 +139,18 @@ struct noisy_ramps { // for a network that removes noise, which is new in each e
 };
 // [/noisy_data]
 
+// [missing]
+struct known_mse { // of those elements of the target that are not NaN
+    static constexpr bool labels = false;
+
+    constexpr auto operator()(auto prediction, auto target) const {
+        auto const missing = cn::isnan(target);
+        auto const error = prediction - cn::where(missing, prediction, target);
+        return cn::sum(cn::square(error)) / cn::maximum(cn::sum(1 - missing), 1);
+    }
+};
+// [/missing]
+
 // [matmul]
 template <std::size_t Units>
 struct projection_layer {
@@ -455,6 +467,25 @@ TEST_CASE("a data set of one's own is told of epochs") {
     CHECK(data.epoch == 2);
     data.copy_input<0>(3, second.data());
     CHECK(first != second);
+}
+
+TEST_CASE("targets that are missing do not count") {
+    using line = cn::sequential<cn::input<1>, cn::dense<2>>;
+    std::vector<float> x, y; // each sample has x or 2 x, and the last one neither
+    for (int i = 0; i < 40; ++i) {
+        x.push_back(float(i) / 40);
+        y.push_back(i % 2 == 0 ? x.back() : NAN);
+        y.push_back(i % 2 == 1 ? 2 * x.back() : NAN);
+    }
+    x.push_back(5);
+    y.insert(y.end(), {NAN, NAN});
+    cn::model<line, cn::policy::cpu, cn::batch<8>> model{cn::seed{1}};
+    auto training = cn::compile(model, known_mse{}, cn::adam{.learning_rate = 0.1});
+    cn::data::dataset<cn::shape<2>, cn::shape<1>> const data{x, y};
+    training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
+    auto const found = model.predict({0.5F});
+    CHECK(found[0] == doctest::Approx(0.5).epsilon(0.02));
+    CHECK(found[1] == doctest::Approx(1.0).epsilon(0.02));
 }
 
 TEST_CASE("gradients by inputs of the guide") {
