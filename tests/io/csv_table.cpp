@@ -161,6 +161,9 @@ TEST_CASE("a file with another separator is told from a damaged one") {
         refusal([] { table("\"a\";\"b\"\n1;2\n"); }) ==
         "castnet: t.csv: line 1: found text after the quotes of a cell; if cells are separated by "
         "\";\", set csv_options::separator");
+    CHECK(refusal([] { table("1;2\n", {.header = false}).numbers("0"); }) ==
+          "castnet: t.csv: row 1, column \"0\": found \"1;2\", expected a number; if cells are "
+          "separated by \";\", set csv_options::separator");
     CHECK(refusal([] { table("a,b\n1,2\n", {.separator = ';'}).numbers("b"); }) ==
           doctest::Contains("if cells are separated by \",\""));
     CHECK(

@@ -228,7 +228,10 @@ private:
         }
         if (failed != std::errc{} || !is_whole) {
             std::string advice;
-            if (text.find_first_of("0123456789") == text.npos) {
+            size_t const mark = names_.size() == 1 ? text.find_first_of(";\t|") : text.npos;
+            if (mark != text.npos) {
+                advice = detail::hint_at_separator(text[mark]);
+            } else if (text.find_first_of("0123456789") == text.npos) {
                 advice = "; classes() reads text, and csv_options::missing lists what stands for a "
                          "missing value";
             } else if (text.find_first_of(".,") != text.npos) {
