@@ -329,7 +329,9 @@ TEST_CASE("class weights of targets that are 0 or 1 are weights of their samples
                                                              std::vector{0.F, 1.F, 0.5F, 1.F, 0.F}};
     CHECK_THROWS_WITH_AS(
         weights_after(soft, {1, 3}),
-        doctest::Contains("of sample 2 is 0.5, expected a whole number from 0 to 1"), cn::error);
+        doctest::Contains(
+            "class_weight: the label of sample 2 is 0.5, expected a whole number from 0 to 1"),
+        cn::error);
     CHECK_THROWS_WITH_AS(cn::data::with_weights(numbers, {1, 2}),
                          doctest::Contains("data::with_weights: found 2 weights, expected one for "
                                            "each of the 5 samples"),
