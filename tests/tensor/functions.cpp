@@ -294,6 +294,15 @@ TEST_CASE("vector products, triangles, products so far and differences") {
                       tensor<float, shape<2, 2>>{{infinity, infinity}, {0, infinity}}));
     static_assert(std::is_same_v<decltype(tril(tensor<std::uint8_t, shape<2, 2>>{})),
                                  tensor<std::uint8_t, shape<2, 2>>>);
+    auto const many = evaluate(tensor<int, shape<2, 9, 12>>::arange() + 1);
+    tensor<int, shape<9, 1>> const row = tensor<int, shape<9, 1>>::arange();
+    tensor const right = tensor<int, shape<12>>::arange() - row;
+    CHECK(array_equal(tril<2>(many), where(right <= 2, many, 0)));
+    CHECK(array_equal(triu<-3>(many), where(right >= -3, many, 0)));
+    CHECK(array_equal(tril<-9>(many), 0 * many)); // beyond the corners
+    CHECK(array_equal(tril<20>(many), many));
+    CHECK(array_equal(triu<-20>(many), many));
+    CHECK(array_equal(triu<12>(many), 0 * many));
 
     CHECK(is<shape<2, 3, 4>>(cumprod(x), golden::products_so_far));
     CHECK(is<shape<2, 3, 4>>(cumprod<0>(x), golden::products_so_far_0));
@@ -782,10 +791,16 @@ TEST_CASE("order along any axis") {
     CHECK(array_equal(castnet::sort<2>(x), castnet::sort(x)));
     CHECK(array_equal(largest<3, 2>(x).indices, largest<3>(x).indices));
     CHECK(array_equal(cumsum<2>(x), cumsum(x)));
-    auto const many = random_normal<float, shape<19, 67>>(3); // more columns than are taken at once
+    auto const many =
+        random_normal<float, shape<19, 267>>(3); // more columns than are taken at once
     auto const turned = cumsum(transpose(many));
-    CHECK(allclose(cumsum<0>(many), transpose(turned)));
-    CHECK(allclose(cumsum<1>(transpose(many)), turned));
+    CHECK(allclose(cumsum<0>(many), transpose(turned), 1e-5, 1e-5));
+    CHECK(allclose(cumsum<1>(transpose(many)), turned, 1e-5, 1e-5));
+    auto const sums = cumsum<0>(many);
+    CHECK(array_equal(sums[18], sum<0>(many)));
+    auto const tall = random_normal<float, shape<300, 3>>(4); // which are added in double
+    auto const turned_tall = cumsum(transpose(tall));
+    CHECK(allclose(cumsum<0>(tall), transpose(turned_tall), 1e-6, 1e-5));
     tensor<std::int8_t, shape<3, 1>> const bytes{{100}, {100}, {-1}};
     CHECK(array_equal(cumsum<0>(bytes), tensor<std::int64_t, shape<3, 1>>{{100}, {200}, {199}}));
 }

@@ -51,8 +51,8 @@ void totals_so_far(T const* numbers, sum_result<T>* totals, sum_accumulator<T> t
 
 // The same of Count columns side by side, rows of which are `step` apart.
 template <size_t Length, size_t Count, class T, class Join>
-void totals_of_columns_so_far(T const* numbers, sum_result<T>* totals, size_t step,
-                              sum_accumulator<T> neutral, Join const& join) {
+void totals_of_columns_so_far(T const* __restrict numbers, sum_result<T>* __restrict totals,
+                              size_t step, sum_accumulator<T> neutral, Join const& join) {
     sum_accumulator<T> total[Count];
     std::fill_n(total, Count, neutral);
     for (size_t i = 0; i != Length * step; i += step) {
@@ -60,6 +60,30 @@ void totals_of_columns_so_far(T const* numbers, sum_result<T>* totals, size_t st
         for (size_t j = 0; j < Count; ++j) {
             join(total[j], static_cast<sum_accumulator<T>>(numbers[i + j]));
             totals[i + j] = static_cast<sum_result<T>>(total[j]);
+        }
+    }
+}
+
+// The same for the sums of up to 256 floats, which are made as in a reduction: of sums of sixteen.
+template <size_t Length, size_t Count>
+void totals_of_columns_so_far(float const* __restrict numbers, float* __restrict totals,
+                              size_t step, double, add_to const&)
+    requires(Length <= 256)
+{
+    constexpr size_t few = 16;
+    float total[Count] = {};
+    for (size_t first = 0; first < Length; first += few) {
+        size_t const end = std::min(first + few, Length) * step;
+        float some[Count] = {};
+        for (size_t i = first * step; i != end; i += step) {
+            CASTNET_IVDEP
+            for (size_t j = 0; j < Count; ++j) {
+                some[j] += numbers[i + j];
+                totals[i + j] = total[j] + some[j];
+            }
+        }
+        for (size_t j = 0; j < Count; ++j) {
+            total[j] += some[j];
         }
     }
 }
@@ -72,9 +96,9 @@ auto joined_so_far(X const& x, int neutral, Join const& join) {
     static_assert(has_axis<S, Axis>, "castnet: the tensor has no such axis");
     constexpr size_t axis = has_axis<S, Axis> ? Axis : 0; // (so that this mistake is one error)
     constexpr size_t length = S::extent[axis], inner = row_major<S>::step[axis];
-    constexpr size_t several = 32, rest = inner % several;
+    constexpr size_t several = std::min(inner, size_t{256}), rest = inner % several;
     auto const start = static_cast<sum_accumulator<T>>(neutral);
-    auto const values = value_on_host(x);
+    auto const values = values_on_host(x);
     auto totals = tensor<sum_result<T>, S>::empty();
     for (size_t part = 0; part != S::count; part += length * inner) {
         T const* const from = values.data() + part;

@@ -138,7 +138,7 @@ auto histogram(X const& x, double low, double high) {
     detail::check_range(low, high);
     using T = typename X::value_type;
     tensor<size_t, shape<Bins>> counts;
-    auto const values = detail::value_on_host(x);
+    auto const values = detail::values_on_host(x);
     detail::bin_counts<Bins> const bins{low, high, counts.data()};
     if constexpr (detail::counts_values<T, X::shape_type::count>) {
         auto const of_values = detail::counts_of_values(values.data(), values.size());

@@ -10,6 +10,8 @@
 #include <castnet/tensor/statistics.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -55,18 +57,69 @@ auto joined_by_twos(X&& x) {
     }(std::make_index_sequence<S::rank / 2>{});
 }
 
+// The elements of x in row-major order, broadcast to a shape.
+template <class T, class S, class X>
+auto repeated_as(X const& x) {
+    if constexpr (std::is_same_v<typename X::shape_type, S>) {
+        return factor<T, factor_order::rows>(x);
+    } else {
+        auto repeated = tensor<T, S>::empty();
+        repeated = x;
+        return repeated;
+    }
+}
+
+// The vector products of Count / 3 vectors each.
+template <size_t Count, class T>
+void multiply_points(T const* __restrict a, T const* __restrict b, T* __restrict to) {
+    for (size_t i = 0; i != Count; i += 3) {
+        to[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1];
+        to[i + 1] = a[i + 2] * b[i] - a[i] * b[i + 2];
+        to[i + 2] = a[i] * b[i + 1] - a[i + 1] * b[i];
+    }
+}
+
+template <class X>
+constexpr void check_triangles() {
+    static_assert(X::shape_type::rank >= 2,
+                  "castnet: triangles are of matrices, or batches of them");
+}
+
 // Where the elements of a matrix lie from its main diagonal, to the right, (rows, columns).
 template <class X>
 auto distances_from_diagonal() {
     using S = typename X::shape_type;
-    static_assert(S::rank >= 2, "castnet: triangles are of matrices, or batches of them");
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
     auto const row = tensor<int, shape<rows, 1>>::arange();
     auto const distances = evaluate(tensor<int, shape<columns>>::arange() - row);
-    if constexpr (is_host<typename X::device_type>) {
-        return distances;
+    return to<typename X::device_type>(distances);
+}
+
+// How many elements of row i of a matrix lie left of a diagonal that is `right` columns to the
+// right of the main one.
+template <size_t Columns>
+constexpr size_t left_of_diagonal(size_t i, std::ptrdiff_t right) {
+    constexpr std::ptrdiff_t all{Columns};
+    return static_cast<size_t>(
+        std::clamp(static_cast<std::ptrdiff_t>(i) + right, std::ptrdiff_t{0}, all));
+}
+
+// Sets the elements of matrices that lie on and right of such a diagonal, or left of it, to 0.
+template <bool OnRight, class T, class S>
+CASTNET_ALWAYS_INLINE void clear_triangles(tensor<T, S>& matrices, std::ptrdiff_t right) {
+    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    T* const all = matrices.data();
+    auto const clear = [=](size_t i) __attribute__((always_inline)) {
+        T* const row = all + i * columns;
+        T* const diagonal = row + left_of_diagonal<columns>(i % rows, right);
+        std::fill(OnRight ? diagonal : row, OnRight ? row + columns : diagonal, T(0));
+    };
+    if constexpr (S::count <= 64) { // of known places
+        for_few<S::count / columns>(clear);
     } else {
-        return to<typename X::device_type>(distances);
+        for (size_t i = 0; i != S::count / columns; ++i) {
+            clear(i);
+        }
     }
 }
 
@@ -112,15 +165,24 @@ auto cross(A const& a, B const& b) {
     static_assert(detail::has_points<typename A::shape_type> &&
                       detail::has_points<typename B::shape_type>,
                   "castnet: cross takes vectors of three elements along the last axis");
-    auto const left = detail::kept_values(a);
-    auto const right = detail::kept_values(b);
-    auto const product = [&](size_t i, size_t j) {
-        constexpr size_t along_a = A::shape_type::rank - 1, along_b = B::shape_type::rank - 1;
-        return evaluate(select<along_a>(left, i) * select<along_b>(right, j) -
-                        select<along_a>(left, j) * select<along_b>(right, i));
-    };
-    constexpr size_t axes = std::max(A::shape_type::rank, B::shape_type::rank);
-    return stack<axes - 1>(product(1, 2), product(2, 0), product(0, 1));
+    using S = broadcast_t<typename A::shape_type, typename B::shape_type>;
+    using T = number_of<fn::subtract, detail::common_value_t<A, B>>;
+    if constexpr (detail::is_host<typename A::device_type>) {
+        auto const left = detail::repeated_as<T, S>(a);
+        auto const right = detail::repeated_as<T, S>(b);
+        auto products = tensor<T, S>::empty();
+        detail::multiply_points<S::count>(left.data(), right.data(), products.data());
+        return products;
+    } else {
+        auto const left = detail::kept_values(a);
+        auto const right = detail::kept_values(b);
+        auto const product = [&](size_t i, size_t j) {
+            constexpr size_t along_a = A::shape_type::rank - 1, along_b = B::shape_type::rank - 1;
+            return evaluate(select<along_a>(left, i) * select<along_b>(right, j) -
+                            select<along_a>(left, j) * select<along_b>(right, i));
+        };
+        return stack<S::rank - 1>(product(1, 2), product(2, 0), product(0, 1));
+    }
 }
 
 // The square matrix with a vector on its main diagonal and 0 elsewhere, as numpy.diag of a vector;
@@ -147,14 +209,30 @@ auto trace(X const& x) {
 // batches.
 template <int Right = 0, TensorExpression X>
 auto tril(X const& x) {
-    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(
-        where(detail::distances_from_diagonal<X>() <= Right, x, 0));
+    detail::check_triangles<X>();
+    using triangles =
+        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
+    if constexpr (detail::is_host<typename X::device_type>) {
+        triangles lower(x);
+        detail::clear_triangles<true>(lower, std::ptrdiff_t{Right} + 1);
+        return lower;
+    } else {
+        return triangles(where(detail::distances_from_diagonal<X>() <= Right, x, 0));
+    }
 }
 // The same on and above, as numpy.triu.
 template <int Right = 0, TensorExpression X>
 auto triu(X const& x) {
-    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(
-        where(detail::distances_from_diagonal<X>() >= Right, x, 0));
+    detail::check_triangles<X>();
+    using triangles =
+        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
+    if constexpr (detail::is_host<typename X::device_type>) {
+        triangles upper(x);
+        detail::clear_triangles<false>(upper, Right);
+        return upper;
+    } else {
+        return triangles(where(detail::distances_from_diagonal<X>() >= Right, x, 0));
+    }
 }
 
 // The lower triangular L with matmul(L, transpose(L)) = a, as numpy.linalg.cholesky; only the lower
@@ -168,11 +246,7 @@ auto cholesky(A const& a) {
     constexpr size_t n = S::extent[S::rank - 1];
     tensor<T, S> factor = a;
     detail::factorize_all_definite<n>(S::count / (n * n), factor.data());
-    for (T* one = factor.data(); one != factor.data() + S::count; one += n * n) {
-        for (size_t i = 0; i < n; ++i) {
-            std::fill(one + i * n + i + 1, one + (i + 1) * n, T(0));
-        }
-    }
+    detail::clear_triangles<true>(factor, 1);
     return factor;
 }
 

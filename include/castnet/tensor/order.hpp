@@ -21,13 +21,23 @@ namespace castnet {
 
 namespace detail {
 
-// The value of an expression of the host. (After the complaint of another, go on with its copy.)
+// The elements of an expression of the host in row-major order, where they lie or computed. (After
+// the complaint of another, go on with its copy.)
 template <class X>
-auto value_on_host(X const& x) {
-    static_assert(is_host<typename X::device_type>,
-                  "castnet: this is for tensors of the host: copy the tensor, with "
-                  "to<device::cpu>(x), or include castnet/device/cuda/tensor/order.hpp");
-    return to<device::cpu>(x);
+auto values_on_host(X const& x) {
+    constexpr bool on_host = is_host<typename X::device_type>;
+    static_assert(on_host, "castnet: this is for tensors of the host: copy the tensor, with "
+                           "to<device::cpu>(x), or include castnet/device/cuda/tensor/order.hpp");
+    if constexpr (on_host) {
+        return factor<typename X::value_type, factor_order::rows>(x);
+    } else {
+        return to<device::cpu>(x);
+    }
+}
+// A copy of them.
+template <class X>
+auto copy_on_host(X const& x) {
+    return evaluate(values_on_host(x));
 }
 
 // Whether a comes before b in ascending order.
@@ -71,7 +81,7 @@ auto sort(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sort");
     constexpr size_t length = S::extent[S::rank - 1];
-    auto values = detail::value_on_host(x);
+    auto values = detail::copy_on_host(x);
     auto* const all = values.data();
     using key = detail::sort_key<typename X::value_type>;
     using key_type = typename key::type;
@@ -95,7 +105,7 @@ auto argsort(X const& x) {
     using T = typename X::value_type;
     using item = detail::placed_key<T>;
     constexpr size_t length = S::extent[S::rank - 1];
-    auto const values = detail::value_on_host(x);
+    auto const values = detail::values_on_host(x);
     auto places = tensor<size_t, S>::empty();
     detail::sort_rows<length, item, detail::key_without_place<T>>(
         S::count / length,
@@ -128,7 +138,7 @@ auto largest(X const& x) {
     static_assert(detail::has_range < S, S::rank == 0 ? 0 : S::rank - 1, 0, K >,
                   "castnet: largest needs at least one element and no more than the last axis has");
     constexpr size_t length = S::extent[S::rank - 1];
-    auto const all = detail::value_on_host(x);
+    auto const all = detail::values_on_host(x);
     using part = detail::with_last_extent<S, K>;
     largest_values<tensor<T, part>, tensor<size_t, part>> found;
     T const* const numbers = all.data();
@@ -171,7 +181,7 @@ template <TensorExpression X>
 auto unique(X const& x) {
     using T = typename X::value_type;
     if constexpr (detail::counts_values<T, X::shape_type::count>) {
-        auto const all = detail::value_on_host(x);
+        auto const all = detail::values_on_host(x);
         auto const counts = detail::counts_of_values(all.data(), all.size());
         std::vector<T> values;
         for (size_t key = 0; key != counts.size(); ++key) {
@@ -181,7 +191,7 @@ auto unique(X const& x) {
         }
         return values;
     } else {
-        auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
+        auto const values = sort(detail::copy_on_host(x).template as<shape<X::size()>>());
         return detail::without_repeats(std::vector<T>(values.begin(), values.end()));
     }
 }
@@ -213,7 +223,7 @@ template <TensorExpression X>
 auto nonzero(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: nonzero: a tensor of rank 0 has no places");
-    auto const values = detail::value_on_host(x);
+    auto const values = detail::values_on_host(x);
     auto const found = detail::selected(values.data(), S::count, [](size_t i) { return i; });
     if constexpr (S::rank == 1) {
         return found;
@@ -233,9 +243,9 @@ auto nonzero(X const& x) {
 template <TensorExpression X, TensorExpression Mask>
 auto masked_select(X const& x, Mask const& mask) {
     using S = typename X::shape_type;
-    auto const values = detail::value_on_host(x);
+    auto const values = detail::values_on_host(x);
     auto chosen = tensor<typename Mask::value_type, S>::empty();
-    chosen = detail::value_on_host(mask);
+    chosen = detail::values_on_host(mask);
     return detail::selected(chosen.data(), S::count,
                             [from = values.data()](size_t i) { return from[i]; });
 }
