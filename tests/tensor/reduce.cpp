@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <doctest/doctest.h>
 #include <limits>
+#include <utility>
 
 using namespace castnet;
 
@@ -456,4 +457,45 @@ TEST_CASE_TEMPLATE("places of extremes in columns of short rows are the first on
         CHECK(array_equal(argmax<0>(x), tensor<size_t, shape<3>>{{300, 599, 599}}));
         CHECK(array_equal(argmin<0>(x), tensor<size_t, shape<3>>{{300, 598, 599}}));
     }
+}
+
+namespace {
+
+template <class T, size_t Length>
+void check_short_rows() {
+    CAPTURE(Length);
+    using rows = tensor<T, shape<2, 35, Length>>; // the second begins anywhere in a vector
+    rows const x = evaluate(castnet::remainder(rows::arange(), T(7))),
+               y = evaluate(castnet::remainder(rows::arange(), T(5)));
+    tensor<T, shape<Length>> const centre = tensor<T, shape<Length>>::arange();
+    auto const sums = sum<2>(x), products = sum<2>(x * y), squares = sum<2>(square(x - centre));
+    auto const largest = max<2>(x * y);
+    auto const places = argmin<2>(y - x);
+    for (size_t i = 0; i < 70; ++i) {
+        T const* const row = x.data() + i * Length;
+        T const* const other = y.data() + i * Length;
+        T total = 0, product = 0, distance = 0, most = 0, least = 99;
+        size_t place = 0;
+        for (size_t k = 0; k < Length; ++k) {
+            total += row[k];
+            product += row[k] * other[k];
+            distance += (row[k] - centre(k)) * (row[k] - centre(k));
+            most = std::max(most, row[k] * other[k]);
+            place = other[k] - row[k] < least ? k : place;
+            least = std::min(least, other[k] - row[k]);
+        }
+        CHECK(sums.data()[i] == total);
+        CHECK(products.data()[i] == product);
+        CHECK(squares.data()[i] == distance);
+        CHECK(largest.data()[i] == most);
+        CHECK(places.data()[i] == place);
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("rows of few numbers", T, float, double, int) {
+    []<size_t... I>(std::index_sequence<I...>) {
+        (check_short_rows<T, I + 2>(), ...);
+    }(std::make_index_sequence<14>{});
 }

@@ -54,12 +54,14 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE bool any_lane(Mask const& mask) {
     }
 }
 
-// The sum of neighbouring vectors. (Of a loop g++ does not know how short it is when it decides
-// what is worth to be inlined.)
-template <size_t Count, class Stored>
-CASTNET_ALWAYS_INLINE auto sum_of_vectors(Stored const* x) {
-    using T = std::remove_cvref_t<decltype(x[0][0])>;
-    typename lanes<T, sizeof(Stored) / sizeof(T)>::type last = x[Count - 1];
+// The sum of neighbouring vectors of 16 bytes. (Of a loop g++ does not know how short it is when it
+// decides what is worth to be inlined. A pointer to such vectors would lose that they are not
+// aligned: it is no template argument.)
+template <size_t Count, class T>
+CASTNET_ALWAYS_INLINE auto sum_of_vectors(T const* x) {
+    constexpr size_t width = 16 / sizeof(T);
+    using stored = typename lanes<T, width>::stored;
+    typename lanes<T, width>::type last = *reinterpret_cast<stored const*>(x + (Count - 1) * width);
     if constexpr (Count > 1) {
         last = sum_of_vectors<Count - 1>(x) + last;
     }
@@ -75,8 +77,7 @@ CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
     } else if constexpr (Count < 2 * width) {
         return sum_of_few<Count / 2>(x) + sum_of_few<Count - Count / 2>(x + Count / 2);
     } else {
-        auto const* const vectors = reinterpret_cast<typename lanes<T, width>::stored const*>(x);
-        auto const sum = sum_of_vectors<Count / width>(vectors);
+        auto const sum = sum_of_vectors<Count / width>(x);
         T total = join_lanes<T, width>(sum, plus);
         if constexpr (Count % width != 0) {
             total += sum_of_few<Count % width>(x + Count / width * width);
