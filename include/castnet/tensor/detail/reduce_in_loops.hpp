@@ -67,6 +67,43 @@ CASTNET_ALWAYS_INLINE void join_lanes(R& total) {
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
 CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes);
 
+// Whether rows of cheap elements are so short that compilers reduce several at once.
+template <class X>
+inline constexpr bool has_shortest_rows =
+    cost_of<X> == element_cost::low && X::shape_type::extent[X::shape_type::rank - 1] <= 8;
+
+// Reduces such rows, each in registers.
+template <template <class, size_t> class Reduction, class X, class Result>
+CASTNET_ALWAYS_INLINE void reduce_shortest_rows(X const& x, Result* out) {
+    using T = typename X::value_type;
+    using S = typename X::shape_type;
+    constexpr size_t width = S::extent[S::rank - 1], rows = S::extent[S::rank - 2];
+    for_each_row<decltype(without_last(S{}))>([&](auto... at) __attribute__((always_inline)) {
+        CASTNET_IVDEP
+        for (size_t i = 0; i < rows; ++i) {
+            T row[width];
+            for_few<width>([&](size_t k) __attribute__((always_inline)) {
+                row[k] = static_cast<T>(x.element(at..., i, k));
+            });
+            Reduction<T, 1> total;
+            if constexpr (takes_runs<Reduction<T, 1>, width>) {
+                total.template take_run<width>(
+                    [&](auto, size_t begin) __attribute__((always_inline)) { return row + begin; },
+                    0);
+            } else if constexpr (takes_four<Reduction<T, 1>, T> && width == 4) {
+                T const* const four[4] = {row, row + 1, row + 2, row + 3};
+                total.take_four(four);
+            } else {
+                for_few<width>([&](size_t k) __attribute__((always_inline)) {
+                    total.template take<1>(row + k, k);
+                });
+            }
+            out[i] = total.get(0, width);
+        }
+        out += rows;
+    });
+}
+
 // Reduces rows that are shorter than a vector and have to be computed: tile by tile.
 template <template <class, size_t> class Reduction, class X, class Result>
 CASTNET_ALWAYS_INLINE void reduce_short_rows(X const& x, Result* out) {
@@ -103,7 +140,9 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
     result* out = results.data();
     constexpr bool along = folded<S, flat, Axes...>.reduced[last_axis];
     constexpr bool only_rows = sizeof...(Axes) == 1 && along;
-    if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T>) {
+    if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T> && has_shortest_rows<X>) {
+        reduce_shortest_rows<Reduction>(x, out);
+    } else if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T>) {
         reduce_short_rows<Reduction>(x, out);
     } else if constexpr (only_rows && flat && is_in_memory<X> && turns_rows<Reduction, T, length> &&
                          S::count / length >= run_width<T>) {
