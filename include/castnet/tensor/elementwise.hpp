@@ -54,11 +54,20 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T chosen_in(Condition condition, A a,
     return function<fn::where>::value(static_cast<T>(holds), static_cast<T>(a), static_cast<T>(b));
 }
 
-// F of elements, computed in T.
+// Whether F is a comparison, 1 or 0.
+template <fn F>
+inline constexpr bool is_comparison =
+    F == fn::less || F == fn::less_equal || F == fn::greater || F == fn::greater_equal ||
+    F == fn::equal || F == fn::not_equal;
+
+// F of elements, computed in T. (1 or 0 of wide integers as an int: compilers have no vectors of
+// those that become floats.)
 template <fn F, class T, class... X>
-CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T value_in(X... x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr auto value_in(X... x) {
     if constexpr (F == fn::where) {
         return chosen_in<T>(x...);
+    } else if constexpr (is_comparison<F> && std::is_integral_v<T>) {
+        return static_cast<int>(function<F>::value(static_cast<T>(x)...));
     } else {
         return function<F>::value(static_cast<T>(x)...);
     }
@@ -134,12 +143,12 @@ public:
 
     // Of elements of the operands
     template <class... Element>
-    CASTNET_ALWAYS_INLINE static T value(Element... x) {
+    CASTNET_ALWAYS_INLINE static auto value(Element... x) {
         return detail::value_in<F, T>(x...);
     }
 
     template <class... Index>
-    CASTNET_ALWAYS_INLINE T element(Index... index) const {
+    CASTNET_ALWAYS_INLINE auto element(Index... index) const {
         return detail::apply_inline(
             [&](X const&... x) __attribute__((always_inline)) {
                 return value(detail::broadcast_element(x, index...)...);
@@ -147,7 +156,7 @@ public:
             operands_);
     }
 
-    CASTNET_ALWAYS_INLINE T flat(size_t i) const {
+    CASTNET_ALWAYS_INLINE auto flat(size_t i) const {
         return detail::apply_inline(
             [&](X const&... x)
                 __attribute__((always_inline)) { return value(detail::flat_element<S>(x, i)...); },

@@ -189,7 +189,7 @@ private:
                                                      Value const&... x) {
         lane_values<T, Lanes> all;
         for (int i = 0; i < Lanes; ++i) {
-            all.value[i] = castnet::detail::value_in<F, T>(x.value[i]...);
+            all.value[i] = static_cast<T>(castnet::detail::value_in<F, T>(x.value[i]...));
         }
         return all;
     }
