@@ -1213,3 +1213,45 @@ TEST_CASE_TEMPLATE("few of many numbers are found in order", T, float, double, i
     check_largest<99>(short_rows);
     CHECK(largest<1>(x).indices(2, 0) == 699);
 }
+
+namespace {
+
+// Triangular systems of N equations: the triangle that does not count holds NaN.
+template <class T, size_t N, class Right>
+void check_triangular(Right const& right, double tolerance) {
+    CAPTURE(N);
+    using square = tensor<T, shape<N, N>>;
+    auto const x = random_normal<T, shape<N, N>>(N);
+    square const definite = matmul(x, transpose(x)) / T(N) + square::eye();
+    auto const factor = cholesky(definite);
+    auto const nan = square::full(std::numeric_limits<T>::quiet_NaN());
+    tensor const lower = factor + triu<1>(nan);
+    tensor const upper = transpose(lower);
+    auto const near = [tolerance](auto const& a, auto const& b) {
+        return allclose(a, b, tolerance, tolerance);
+    };
+    CHECK(near(matmul(factor, solve_lower_triangular(lower, right)), right));
+    CHECK(near(matmul(transpose(factor), solve_upper_triangular(upper, right)), right));
+    CHECK(near(matmul(transpose(factor), solve_upper_triangular(transpose(lower), right)), right));
+    CHECK(near(matmul(definite, cholesky_solve(lower, right)), right));
+    CHECK(near(solve(definite, right), cholesky_solve(factor, right)));
+}
+
+} // namespace
+
+TEST_CASE("triangular systems") {
+    check_triangular<double, 3>(random_normal<double, shape<3>>(1), 1e-12);
+    check_triangular<double, 32>(random_normal<double, shape<32, 5>>(1), 1e-11);
+    check_triangular<double, 75>(random_normal<double, shape<75>>(1), 1e-11);
+    check_triangular<double, 75>(random_normal<double, shape<75, 40>>(1), 1e-11);
+    check_triangular<float, 33>(random_normal<float, shape<33, 17>>(1), 1e-4);
+
+    auto const one = square_matrix::eye(), two = evaluate(2 * one);
+    tensor<double, shape<2, 3>> const sides{{1, 2, 3}, {4, 5, 6}};
+    CHECK(array_equal(cholesky_solve(stack<0>(one, two), sides),
+                      tensor<double, shape<2, 3>>{{1, 2, 3}, {1, 1.25, 1.5}}));
+    tensor<int, shape<2, 2>> const whole{{2, 0}, {1, 0}};
+    CHECK_THROWS_WITH_AS(solve_lower_triangular(whole, tensor<int, shape<2>>{1, 1}),
+                         "castnet: solve: the triangular matrix is singular: element (1, 1) is 0",
+                         error);
+}

@@ -1,5 +1,6 @@
 // Outer, Kronecker and vector products, diagonals, triangles and traces, and small systems of
-// linear equations: Cholesky's factor, solve by elimination with pivots, inverse and determinant.
+// linear equations: Cholesky's factor, solve by elimination with pivots or of triangular matrices,
+// inverse and determinant.
 // Computed at once, on the calling thread, in the type of the elements (double for integers).
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <castnet/tensor/detail/invert.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/order.hpp>
 #include <castnet/tensor/statistics.hpp>
 
 #include <algorithm>
@@ -40,6 +42,14 @@ constexpr bool has_rows_of() {
 }
 template <class A, class B>
 inline constexpr bool can_solve = has_rows_of<A, B>();
+
+template <class SA, class SB>
+constexpr void check_system() {
+    static_assert(has_squares<SA>, "castnet: solve takes a square matrix");
+    static_assert(can_solve<SA, SB>,
+                  "castnet: solve needs a right side with as many rows as the matrix, and with its "
+                  "batches");
+}
 
 template <class... X>
 using real_value = number_of<fn::sqrt, common_value_t<X...>>;
@@ -121,6 +131,25 @@ CASTNET_ALWAYS_INLINE void clear_triangles(tensor<T, S>& matrices, std::ptrdiff_
             clear(i);
         }
     }
+}
+
+// x with matmul(a, x) = b of batches of triangular matrices a.
+template <bool Lower, class A, class B>
+auto solve_triangular(A const& a, B const& b) {
+    using SA = typename A::shape_type;
+    using SB = typename B::shape_type;
+    using T = real_value<A, B>;
+    check_system<SA, SB>();
+    check_device<device::cpu, typename A::device_type>();
+    constexpr size_t n = SA::extent[SA::rank - 1], batch = SA::count / (n * n);
+    constexpr size_t columns = SB::count / (n * batch);
+    auto const triangles = factor<T, factor_order::rows>(a);
+    tensor<T, SB> x = b;
+    for (size_t i = 0; i != batch; ++i) {
+        solve_triangular_in_place<n, columns, Lower>(triangles.data() + i * n * n,
+                                                     x.data() + i * n * columns);
+    }
+    return x;
 }
 
 } // namespace detail
@@ -258,16 +287,36 @@ auto solve(A const& a, B const& b) {
     using SA = typename A::shape_type;
     using SB = typename B::shape_type;
     using T = detail::real_value<A, B>;
-    static_assert(detail::has_squares<SA>, "castnet: solve takes a square matrix");
-    static_assert(detail::can_solve<SA, SB>,
-                  "castnet: solve needs a right side with as many rows as the matrix, and with its "
-                  "batches");
+    detail::check_system<SA, SB>();
     constexpr size_t n = SA::extent[SA::rank - 1], batch = SA::count / (n * n);
     constexpr size_t columns = SB::count / (n * batch);
     tensor<T, SA> left = a;
     tensor<T, SB> x = b;
     detail::solve_all<n, columns>(batch, left.data(), x.data());
     return x;
+}
+
+// The same for a lower triangular matrix, such as cholesky's, or an upper one, as
+// scipy.linalg.solve_triangular and torch.linalg.solve_triangular: the other triangle is not read.
+// Throws castnet::error if there is a 0 on its diagonal.
+template <TensorExpression A, TensorExpression B>
+auto solve_lower_triangular(A const& a, B const& b) {
+    return detail::solve_triangular<true>(a, b);
+}
+template <TensorExpression A, TensorExpression B>
+auto solve_upper_triangular(A const& a, B const& b) {
+    return detail::solve_triangular<false>(a, b);
+}
+
+// x with matmul(a, x) = b for a positive definite matrix whose factor = cholesky(a) is known, as
+// torch.cholesky_solve(b, factor) and scipy.linalg.cho_solve: several times as fast as solve(a, b).
+template <TensorExpression Factor, TensorExpression B>
+auto cholesky_solve(Factor const& factor, B const& b) {
+    using S = typename Factor::shape_type;
+    auto const lower = detail::kept_values(factor);
+    auto const half = solve_lower_triangular(lower, b);
+    return solve_upper_triangular(detail::with_axis_last<S::rank - 2>(detail::view_of(lower)),
+                                  half);
 }
 
 // The matrix with matmul(a, inverse(a)) = 1, as numpy.linalg.inv; axes before the last two are

@@ -196,23 +196,44 @@ elimination eliminate(T* a, T* b) {
     return {n, exchanges};
 }
 
-// b (n x columns) becomes x with a x = b, by elimination with pivots, which changes a (n x n).
+// b (n x columns) becomes x with a x = b, where a (n x n) is triangular: no other part of it is
+// read.
+template <size_t N, size_t Columns, bool Lower, class T>
+void solve_triangular_in_place(T const* a, T* b) {
+    constexpr auto columns = static_cast<std::ptrdiff_t>(Columns);
+    std::vector<T> minus;
+    for (size_t done = 0; done < N; done += factor_block) {
+        size_t const size = std::min(factor_block, N - done), left = N - done - size;
+        size_t const first = Lower ? done : left, end = first + size;
+        for (size_t step = 0; step != size; ++step) {
+            size_t const k = Lower ? first + step : end - 1 - step;
+            T const pivot = a[k * N + k];
+            if (pivot == T(0)) {
+                throw error({"castnet: solve: the triangular matrix is singular: element (", k,
+                             ", ", k, ") is 0"});
+            }
+            T* const row = b + k * Columns;
+            for (size_t j = 0; j < Columns; ++j) {
+                row[j] /= pivot;
+            }
+            for (size_t i = Lower ? k + 1 : first; i < (Lower ? end : k); ++i) {
+                subtract_row(b + i * Columns, a[i * N + k], row, Columns);
+            }
+        }
+        size_t const next = Lower ? end : 0; // rows that are not solved yet
+        subtract_product<T>(left, Columns, size, a + next * N + first, N,
+                            {b + first * Columns, columns, 1}, b + next * Columns, Columns, minus);
+    }
+}
+
+// The same by elimination with pivots, which changes a (n x n).
 template <size_t N, size_t Columns, class T>
 void solve_in_place(T* a, T* b) {
-    constexpr size_t n = N, columns = Columns;
-    if (size_t const k = eliminate<N, Columns>(a, b).columns; k != n) {
+    if (size_t const k = eliminate<N, Columns>(a, b).columns; k != N) {
         throw error(
             {"castnet: solve: the matrix is singular: column ", k, " depends on those before it"});
     }
-    for (size_t k = n; k-- > 0;) {
-        T* const row = b + k * columns;
-        for (size_t j = 0; j < columns; ++j) {
-            row[j] /= a[k * n + k];
-        }
-        for (size_t i = 0; i < k; ++i) {
-            subtract_row(b + i * columns, a[i * n + k], row, columns);
-        }
-    }
+    solve_triangular_in_place<N, Columns, false>(a, b);
 }
 
 // The same of the smallest systems in registers, but of those that are singular.
