@@ -126,6 +126,10 @@ TEST_CASE("the table's spellings") {
     matrix const definite = cn::matmul(a, cn::transpose(a)) + matrix::eye();
     auto const factor = cn::cholesky(definite);
     CHECK(allclose(cn::matmul(factor, cn::transpose(factor)), definite));
+    CHECK(allclose(cn::matmul(definite, cn::cholesky_solve(factor, v)), v));
+    CHECK(allclose(cn::matmul(factor, cn::solve_lower_triangular(factor, v)), v));
+    auto const turned = cn::transpose(factor);
+    CHECK(allclose(cn::matmul(turned, cn::solve_upper_triangular(turned, v)), v));
     auto const joined = cn::concatenate<0>(a, b);
     auto const piled = cn::stack<0>(v, v);
     CHECK(joined.size() == 18);
