@@ -102,7 +102,11 @@ auto distances_from_diagonal() {
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
     auto const row = tensor<int, shape<rows, 1>>::arange();
     auto const distances = evaluate(tensor<int, shape<columns>>::arange() - row);
-    return to<typename X::device_type>(distances);
+    if constexpr (is_host<typename X::device_type>) {
+        return distances;
+    } else {
+        return to<typename X::device_type>(distances);
+    }
 }
 
 // How many elements of row i of a matrix lie left of a diagonal that is `right` columns to the
@@ -116,22 +120,19 @@ constexpr size_t left_of_diagonal(size_t i, std::ptrdiff_t right) {
 
 // Sets the elements of matrices that lie on and right of such a diagonal, or left of it, to 0.
 template <bool OnRight, class T, class S>
-CASTNET_ALWAYS_INLINE void clear_triangles(tensor<T, S>& matrices, std::ptrdiff_t right) {
+void clear_triangles(tensor<T, S>& matrices, std::ptrdiff_t right) {
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
-    T* const all = matrices.data();
-    auto const clear = [=](size_t i) __attribute__((always_inline)) {
-        T* const row = all + i * columns;
+    T* row = matrices.data();
+    for (size_t i = 0; i != S::count / columns; ++i, row += columns) {
         T* const diagonal = row + left_of_diagonal<columns>(i % rows, right);
         std::fill(OnRight ? diagonal : row, OnRight ? row + columns : diagonal, T(0));
-    };
-    if constexpr (S::count <= 64) { // of known places
-        for_few<S::count / columns>(clear);
-    } else {
-        for (size_t i = 0; i != S::count / columns; ++i) {
-            clear(i);
-        }
     }
 }
+
+// Whether that takes longer than a choice between each number and 0: of few, and on a GPU.
+template <class X>
+inline constexpr bool chooses_triangles =
+    !is_host<typename X::device_type> || X::shape_type::count <= 64;
 
 // x with matmul(a, x) = b of batches of triangular matrices a.
 template <bool Lower, class A, class B>
@@ -241,12 +242,12 @@ auto tril(X const& x) {
     detail::check_triangles<X>();
     using triangles =
         tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::is_host<typename X::device_type>) {
+    if constexpr (detail::chooses_triangles<X>) {
+        return triangles(where(detail::distances_from_diagonal<X>() <= Right, x, 0));
+    } else {
         triangles lower(x);
         detail::clear_triangles<true>(lower, std::ptrdiff_t{Right} + 1);
         return lower;
-    } else {
-        return triangles(where(detail::distances_from_diagonal<X>() <= Right, x, 0));
     }
 }
 // The same on and above, as numpy.triu.
@@ -255,12 +256,12 @@ auto triu(X const& x) {
     detail::check_triangles<X>();
     using triangles =
         tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::is_host<typename X::device_type>) {
+    if constexpr (detail::chooses_triangles<X>) {
+        return triangles(where(detail::distances_from_diagonal<X>() >= Right, x, 0));
+    } else {
         triangles upper(x);
         detail::clear_triangles<false>(upper, Right);
         return upper;
-    } else {
-        return triangles(where(detail::distances_from_diagonal<X>() >= Right, x, 0));
     }
 }
 
