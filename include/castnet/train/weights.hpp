@@ -57,9 +57,9 @@ private:
 // Throws file_error for numbers of which a network predicts nothing but NaN: NaN, and negative
 // variances of batch_norm.
 template <class T>
-[[gnu::noinline]] void check_numbers(std::string const& file, std::string const& name,
-                                     ir::placed_parameter const& p, std::vector<T> const& values,
-                                     char const* advice) {
+[[gnu::noinline]] void refuse_unusable(std::string const& file, std::string const& name,
+                                       ir::placed_parameter const& p, std::vector<T> const& values,
+                                       char const* advice) {
     bool const variances = p.kind == role::statistic && p.name.text().ends_with("running_var");
     for (size_t i = 0; i < values.size(); ++i) {
         if (is_nan(values[i])) {
@@ -97,8 +97,8 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
                           fits ? other_type : advice});
     }
     auto values = io::widened<T>(t);
-    check_numbers(file.file_name(), name, p, values,
-                  "load the file of an earlier epoch, or look at what was saved under this name");
+    refuse_unusable(file.file_name(), name, p, values,
+                    "load the file of an earlier epoch, or look at what was saved under this name");
     return values;
 }
 
@@ -136,8 +136,8 @@ template <class Model>
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
         auto values = m.get(name);
-        check_numbers(file, name, m.parameter_at(i), values,
-                      "the file is not written, and one that was there stays");
+        refuse_unusable(file, name, m.parameter_at(i), values,
+                        "the file is not written, and one that was there stays");
         list.add(name, m.parameter_at(i), std::move(values));
     }
 }
