@@ -9,6 +9,11 @@
 
 namespace castnet::ir {
 
+// Of a full list. (No member, which compilers would instantiate for every T.)
+constexpr int next_capacity(int capacity) {
+    return capacity < 4 ? 8 : 4 * capacity;
+}
+
 template <class T>
 class list {
 public:
@@ -55,13 +60,13 @@ public:
     }
     constexpr void push(T const& value) {
         if (size_ == capacity_) {
-            grow();
+            reserve(next_capacity(capacity_));
         }
         data_[size_++] = value;
     }
     constexpr void push(T&& value) {
         if (size_ == capacity_) {
-            grow();
+            reserve(next_capacity(capacity_));
         }
         data_[size_++] = static_cast<T&&>(value);
     }
@@ -135,8 +140,6 @@ private:
         size_ = size;
         capacity_ = capacity;
     }
-
-    constexpr void grow() { reserve(capacity_ < 4 ? 8 : 4 * capacity_); }
 
     T* data_ = nullptr;
     int size_ = 0;
