@@ -46,8 +46,8 @@ std::vector<float> trained(std::uint64_t seed, [[maybe_unused]] int threads) {
 }
 
 #ifdef _OPENMP
-// What threads share of a single sample: every launch is large enough for several.
-using one_at_a_time = cn::sequential<
+// What threads share of few samples: every launch is large enough for several.
+using few_at_a_time = cn::sequential<
     cn::input<3 * 95 * 91>, cn::reshape<3, 95, 91>, conv2d_with_padding<24>, cn::batch_norm,
     cn::relu, cn::max_pool2d<3, cn::pooling{.stride = 2, .padding = 1}>,
     cn::conv2d<24, 3, cn::conv{.padding = 1, .groups = 24}>, cn::gelu, conv2d_with_padding<32>,
@@ -55,11 +55,12 @@ using one_at_a_time = cn::sequential<
     cn::conv_transpose2d<24, 3, cn::conv_transpose{.stride = 2}>, cn::flatten, cn::dense<5>>;
 
 // Predictions before and after a step of training, and what that made of the parameters.
-std::vector<float> of_one_sample(int threads) {
+template <std::size_t Samples>
+std::vector<float> of_few(int threads) {
     int const before = omp_get_max_threads();
     omp_set_num_threads(threads);
-    auto const data = cn::data::blobs<5, 3 * 95 * 91>(1, 3, 4);
-    cn::model<one_at_a_time, cn::policy::cpu, cn::batch<1>> model{cn::seed{7}};
+    auto const data = cn::data::blobs<5, 3 * 95 * 91>(Samples, 3, 4);
+    cn::model<few_at_a_time, cn::policy::cpu, cn::batch<Samples>> model{cn::seed{7}};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
     auto all = model.predict(data);
     training.fit(data, {.epochs = 1, .verbose = cn::verbosity::silent});
@@ -86,10 +87,11 @@ TEST_CASE("threads change nothing") {
     CHECK(one == trained(7, 5));
 }
 
-TEST_CASE("threads that share one sample change nothing") {
-    auto const one = of_one_sample(1);
+TEST_CASE("threads that share few samples change nothing") {
+    auto const one = of_few<1>(1), three = of_few<3>(1);
     for (int const threads : {2, 3, 8}) {
-        CHECK(one == of_one_sample(threads));
+        CHECK(one == of_few<1>(threads));
+        CHECK(three == of_few<3>(threads)); // of which two threads share the last
     }
 }
 #endif

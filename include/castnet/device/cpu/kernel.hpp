@@ -54,10 +54,17 @@ struct function_kernel {
     static constexpr kernel<T> of(kernel_launch const&, window const*) { return {Function}; }
 };
 
+// How many chunks of a stage run on one thread each. The last ones, if they would leave half of the
+// threads idle, run one after another, in kernels that share the threads.
+inline std::ptrdiff_t chunks_apart(std::ptrdiff_t used) {
+    std::ptrdiff_t const left = used % thread_count();
+    return 2 * left <= thread_count() ? used - left : used;
+}
+
 // A stage of a plan, with what each of the plan's launches needs; after(i) is called whenever
 // launch i has run, or only at the end. The chunks share the threads, or run one after another
-// where launches are looked at one by one, or where so few samples leave threads idle. (Nothing
-// here depends on the plan, so that it is compiled once.)
+// where launches are looked at one by one. (Nothing here depends on the plan, so that it is
+// compiled once.)
 template <class T, class After>
 [[gnu::noinline]] void run_stage(stage const& g, kernel_launch const* launches,
                                  kernel<T> const* kernels, tables const& t, context<T> const& c,
@@ -145,14 +152,12 @@ template <class T, class After>
         call(&kernel<T>::prepare, c);
         call(&kernel<T>::run, c);
     } else {
-        std::ptrdiff_t const used = chunks_in_use(c.samples);
         call(&kernel<T>::prepare, c);
-        if (one_by_one || 2 * used <= thread_count()) { // whose kernels share the threads
-            for (std::ptrdiff_t chunk = 0; chunk < used; ++chunk) {
-                run_chunk(chunk, 0);
-            }
-        } else {
-            parallel_for(used, double(c.samples) * double(g.flops), run_chunk);
+        std::ptrdiff_t const used = chunks_in_use(c.samples),
+                             apart = one_by_one ? 0 : chunks_apart(used);
+        parallel_for(apart, double(c.samples) * double(g.flops), run_chunk);
+        for (std::ptrdiff_t chunk = apart; chunk < used; ++chunk) {
+            run_chunk(chunk, 0);
         }
         call(&kernel<T>::finish, c);
     }
