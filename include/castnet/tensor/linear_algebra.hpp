@@ -1,19 +1,15 @@
-// Outer, Kronecker and vector products, diagonals, triangles and traces, and small systems of
-// linear equations: Cholesky's factor, solve by elimination with pivots or of triangular matrices,
-// inverse and determinant.
-// Computed at once, on the calling thread, in the type of the elements (double for integers).
+// Systems of linear equations: Cholesky's factor, solve by elimination with pivots or of triangular
+// matrices, inverse and determinant. Computed at once, on the calling thread, in the type of the
+// elements (double for integers).
 #pragma once
 
 #include <castnet/tensor/detail/factorize.hpp>
 #include <castnet/tensor/detail/invert.hpp>
-#include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/order.hpp>
-#include <castnet/tensor/statistics.hpp>
+#include <castnet/tensor/triangles.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -54,86 +50,6 @@ constexpr void check_system() {
 template <class... X>
 using real_value = number_of<fn::sqrt, common_value_t<X...>>;
 
-template <class S>
-inline constexpr bool has_points = S::rank > 0 && S::extent[S::rank > 0 ? S::rank - 1 : 0] == 3;
-
-// A tensor with axes 0 and 1 as one, 2 and 3 as one, ….
-template <class X>
-auto joined_by_twos(X&& x) {
-    using S = typename std::remove_cvref_t<X>::shape_type;
-    return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
-        return std::forward<X>(x)
-            .template as<shape<(S::extent[2 * Axis] * S::extent[2 * Axis + 1])...>>();
-    }(std::make_index_sequence<S::rank / 2>{});
-}
-
-// The elements of x in row-major order, broadcast to a shape.
-template <class T, class S, class X>
-auto repeated_as(X const& x) {
-    if constexpr (std::is_same_v<typename X::shape_type, S>) {
-        return factor<T, factor_order::rows>(x);
-    } else {
-        auto repeated = tensor<T, S>::empty();
-        repeated = x;
-        return repeated;
-    }
-}
-
-// The vector products of Count / 3 vectors each.
-template <size_t Count, class T>
-void multiply_points(T const* __restrict a, T const* __restrict b, T* __restrict to) {
-    for (size_t i = 0; i != Count; i += 3) {
-        to[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1];
-        to[i + 1] = a[i + 2] * b[i] - a[i] * b[i + 2];
-        to[i + 2] = a[i] * b[i + 1] - a[i + 1] * b[i];
-    }
-}
-
-template <class X>
-constexpr void check_triangles() {
-    static_assert(X::shape_type::rank >= 2,
-                  "castnet: triangles are of matrices, or batches of them");
-}
-
-// Where the elements of a matrix lie from its main diagonal, to the right, (rows, columns).
-template <class X>
-auto distances_from_diagonal() {
-    using S = typename X::shape_type;
-    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
-    auto const row = tensor<int, shape<rows, 1>>::arange();
-    auto const distances = evaluate(tensor<int, shape<columns>>::arange() - row);
-    if constexpr (is_host<typename X::device_type>) {
-        return distances;
-    } else {
-        return to<typename X::device_type>(distances);
-    }
-}
-
-// How many elements of row i of a matrix lie left of a diagonal that is `right` columns to the
-// right of the main one.
-template <size_t Columns>
-constexpr size_t left_of_diagonal(size_t i, std::ptrdiff_t right) {
-    constexpr std::ptrdiff_t all{Columns};
-    return static_cast<size_t>(
-        std::clamp(static_cast<std::ptrdiff_t>(i) + right, std::ptrdiff_t{0}, all));
-}
-
-// Sets the elements of matrices that lie on and right of such a diagonal, or left of it, to 0.
-template <bool OnRight, class T, class S>
-void clear_triangles(tensor<T, S>& matrices, std::ptrdiff_t right) {
-    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
-    T* row = matrices.data();
-    for (size_t i = 0; i != S::count / columns; ++i, row += columns) {
-        T* const diagonal = row + left_of_diagonal<columns>(i % rows, right);
-        std::fill(OnRight ? diagonal : row, OnRight ? row + columns : diagonal, T(0));
-    }
-}
-
-// Whether that takes longer than a choice between each number and 0: of few, and on a GPU.
-template <class X>
-inline constexpr bool chooses_triangles =
-    !is_host<typename X::device_type> || X::shape_type::count <= 64;
-
 // x with matmul(a, x) = b of batches of triangular matrices a.
 template <bool Lower, class A, class B>
 auto solve_triangular(A const& a, B const& b) {
@@ -154,116 +70,6 @@ auto solve_triangular(A const& a, B const& b) {
 }
 
 } // namespace detail
-
-// The products of all elements of one vector with all of another, (m, n).
-template <TensorExpression A, TensorExpression B>
-auto outer(A const& a, B const& b) {
-    using SA = typename A::shape_type;
-    using SB = typename B::shape_type;
-    static_assert(SA::rank == 1 && SB::rank == 1, "castnet: outer takes two vectors");
-    auto const left = evaluate(a);
-    return evaluate(expand_dims<1>(left) * b);
-}
-
-// The products of all elements of one tensor with all of another, block by block, as numpy.kron:
-// the Kronecker product of two matrices, or of two tensors of the same rank.
-template <TensorExpression A, TensorExpression B>
-auto kron(A const& a, B const& b) {
-    using SA = typename A::shape_type;
-    using SB = typename B::shape_type;
-    constexpr bool fits = SA::rank == SB::rank && SA::rank > 0;
-    static_assert(fits, "castnet: kron takes two tensors of the same number of axes, such as "
-                        "matrices");
-    auto const blocks = evaluate(a);
-    if constexpr (!fits) {
-        return blocks; // after the complaint
-    } else {
-        auto const block = evaluate(b);
-        return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
-            // (a0, 1, a1, 1, ...) times (1, b0, 1, b1, ...)
-            auto const left = reshape<(Axis % 2 == 0 ? SA::extent[Axis / 2] : 1)...>(blocks);
-            auto const right = reshape<(Axis % 2 == 0 ? 1 : SB::extent[Axis / 2])...>(block);
-            return detail::joined_by_twos(evaluate(left * right));
-        }(std::make_index_sequence<2 * SA::rank>{});
-    }
-}
-
-// The vector products of vectors of three elements along the last axis, as numpy.cross; the axes
-// before it broadcast.
-template <TensorExpression A, TensorExpression B>
-auto cross(A const& a, B const& b) {
-    static_assert(detail::has_points<typename A::shape_type> &&
-                      detail::has_points<typename B::shape_type>,
-                  "castnet: cross takes vectors of three elements along the last axis");
-    using S = broadcast_t<typename A::shape_type, typename B::shape_type>;
-    using T = number_of<fn::subtract, detail::common_value_t<A, B>>;
-    if constexpr (detail::is_host<typename A::device_type>) {
-        auto const left = detail::repeated_as<T, S>(a);
-        auto const right = detail::repeated_as<T, S>(b);
-        auto products = tensor<T, S>::empty();
-        detail::multiply_points<S::count>(left.data(), right.data(), products.data());
-        return products;
-    } else {
-        auto const left = detail::kept_values(a);
-        auto const right = detail::kept_values(b);
-        auto const product = [&](size_t i, size_t j) {
-            constexpr size_t along_a = A::shape_type::rank - 1, along_b = B::shape_type::rank - 1;
-            return evaluate(select<along_a>(left, i) * select<along_b>(right, j) -
-                            select<along_a>(left, j) * select<along_b>(right, i));
-        };
-        return stack<S::rank - 1>(product(1, 2), product(2, 0), product(0, 1));
-    }
-}
-
-// The square matrix with a vector on its main diagonal and 0 elsewhere, as numpy.diag of a vector;
-// that of a matrix is diagonal(x).
-template <TensorExpression X>
-auto diag(X const& x) {
-    using S = typename X::shape_type;
-    static_assert(detail::is_vector<S>,
-                  "castnet: diag takes a vector; the diagonal of a matrix is diagonal(x)");
-    tensor<typename X::value_type, shape<S::count, S::count>, typename X::device_type> matrix;
-    diagonal(matrix) = x;
-    return matrix;
-}
-
-// The sum of the main diagonal of a matrix, as numpy.trace; of integers 64 bits wide.
-template <TensorExpression X>
-auto trace(X const& x) {
-    auto const values = detail::kept_values(x);
-    return sum(diagonal(values));
-}
-
-// The elements on and below the main diagonal of each matrix, or on and below the diagonal that is
-// so many columns to the right of it, and 0 elsewhere, as numpy.tril; axes before the last two are
-// batches.
-template <int Right = 0, TensorExpression X>
-auto tril(X const& x) {
-    detail::check_triangles<X>();
-    using triangles =
-        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::chooses_triangles<X>) {
-        return triangles(where(detail::distances_from_diagonal<X>() <= Right, x, 0));
-    } else {
-        triangles lower(x);
-        detail::clear_triangles<true>(lower, std::ptrdiff_t{Right} + 1);
-        return lower;
-    }
-}
-// The same on and above, as numpy.triu.
-template <int Right = 0, TensorExpression X>
-auto triu(X const& x) {
-    detail::check_triangles<X>();
-    using triangles =
-        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::chooses_triangles<X>) {
-        return triangles(where(detail::distances_from_diagonal<X>() >= Right, x, 0));
-    } else {
-        triangles upper(x);
-        detail::clear_triangles<false>(upper, Right);
-        return upper;
-    }
-}
 
 // The lower triangular L with matmul(L, transpose(L)) = a, as numpy.linalg.cholesky; only the lower
 // triangle of a is read. Axes before the last two are batches. Throws castnet::error unless a is

@@ -26,5 +26,7 @@
 #include <castnet/tensor/strides.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 #include <castnet/tensor/to_string.hpp>
+#include <castnet/tensor/triangles.hpp>
+#include <castnet/tensor/vector_products.hpp>
 #include <castnet/tensor/view.hpp>
 #include <castnet/tensor/views.hpp>
