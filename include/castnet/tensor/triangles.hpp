@@ -11,12 +11,6 @@ namespace castnet {
 
 namespace detail {
 
-template <class X>
-constexpr void check_triangles() {
-    static_assert(X::shape_type::rank >= 2,
-                  "castnet: triangles are of matrices, or batches of them");
-}
-
 // Where the elements of a matrix lie from its main diagonal, to the right, (rows, columns).
 template <class X>
 auto distances_from_diagonal() {
@@ -56,6 +50,23 @@ template <class X>
 inline constexpr bool chooses_triangles =
     !is_host<typename X::device_type> || X::shape_type::count <= 64;
 
+// The matrices x with 0 on and right of such a diagonal, or left of it.
+template <bool OnRight, class X>
+auto with_clear_triangles(X const& x, int right) {
+    static_assert(X::shape_type::rank >= 2,
+                  "castnet: triangles are of matrices, or batches of them");
+    using result = tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
+    if constexpr (!chooses_triangles<X>) {
+        result matrices(x);
+        clear_triangles<OnRight>(matrices, right);
+        return matrices;
+    } else if constexpr (OnRight) {
+        return result(where(distances_from_diagonal<X>() < right, x, 0));
+    } else {
+        return result(where(distances_from_diagonal<X>() >= right, x, 0));
+    }
+}
+
 } // namespace detail
 
 // The square matrix with a vector on its main diagonal and 0 elsewhere, as numpy.diag of a vector;
@@ -82,30 +93,12 @@ auto trace(X const& x) {
 // batches.
 template <int Right = 0, TensorExpression X>
 auto tril(X const& x) {
-    detail::check_triangles<X>();
-    using triangles =
-        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::chooses_triangles<X>) {
-        return triangles(where(detail::distances_from_diagonal<X>() <= Right, x, 0));
-    } else {
-        triangles lower(x);
-        detail::clear_triangles<true>(lower, std::ptrdiff_t{Right} + 1);
-        return lower;
-    }
+    return detail::with_clear_triangles<true>(x, Right + 1);
 }
 // The same on and above, as numpy.triu.
 template <int Right = 0, TensorExpression X>
 auto triu(X const& x) {
-    detail::check_triangles<X>();
-    using triangles =
-        tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
-    if constexpr (detail::chooses_triangles<X>) {
-        return triangles(where(detail::distances_from_diagonal<X>() >= Right, x, 0));
-    } else {
-        triangles upper(x);
-        detail::clear_triangles<false>(upper, Right);
-        return upper;
-    }
+    return detail::with_clear_triangles<false>(x, Right);
 }
 
 } // namespace castnet
