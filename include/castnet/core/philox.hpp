@@ -37,6 +37,7 @@ CASTNET_HD constexpr philox_key next_round(philox_key key) {
 // several at once, in vectors: clang would call it.)
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr philox_block philox(philox_block counter,
                                                                philox_key key) {
+    CASTNET_UNROLL
     for (int i = 0; i < 10; ++i) {
         std::uint64_t const a = philox_factors[0] * counter.x0;
         std::uint64_t const b = philox_factors[1] * counter.x2;

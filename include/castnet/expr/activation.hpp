@@ -15,7 +15,7 @@ namespace detail {
 
 // exp(-|x|), which does not overflow
 template <class T>
-CASTNET_HD constexpr T decay(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T decay(T x) {
     return value_of<fn::exp>(select(x < T(0), x, T(-x)));
 }
 
@@ -30,7 +30,7 @@ struct function<fn::sigmoid> : derivative_reads<0b10> {
         return elementary::sigmoid(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return y * (T(1) - y);
     }
 };
@@ -44,7 +44,7 @@ struct function<fn::log_sigmoid> : derivative_reads<0b10> {
         return select(x < T(0), x, T(0)) - elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return -value_of<fn::expm1>(y);
     }
 };
@@ -58,7 +58,7 @@ struct function<fn::softplus> : derivative_reads<0b10> {
         return select(x < T(0), T(0), x) + elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return -value_of<fn::expm1>(T(-y));
     }
 };
@@ -71,7 +71,7 @@ struct function<fn::tanh> : derivative_reads<0b10> {
         return elementary::tanh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(1) - y * y;
     }
 };
@@ -85,7 +85,7 @@ struct function<fn::softsign> : derivative_reads<0b10> {
         return x / (T(1) + (x < T(0) ? -x : x));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         T const rest = T(1) - select(y < T(0), T(-y), y); // 1 / (1 + |x|)
         return rest * rest;
     }
@@ -100,7 +100,7 @@ struct function<fn::silu> : derivative_reads<0b01> {
         return x * function<fn::sigmoid>::value(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         T const s = value_of<fn::sigmoid>(x);
         return s * (T(1) + x * (T(1) - s));
     }
@@ -128,7 +128,7 @@ struct function<fn::mish> : derivative_reads<0b01> {
         return x * detail::tanh_softplus(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         T const t = detail::tanh_softplus(x);
         return t + x * (T(1) - t * t) * value_of<fn::sigmoid>(x);
     }
@@ -144,7 +144,7 @@ struct function<fn::gelu> : derivative_reads<0b01> {
         return T(0.5) * x * (T(1) + elementary::erf(x * T(0.70710678118654752)));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         T const below = T(0.5) * (T(1) + value_of<fn::erf>(T(x * T(0.70710678118654752))));
         return below + x * T(0.39894228040143268) * value_of<fn::exp>(T(T(-0.5) * x * x));
     }
@@ -161,7 +161,7 @@ struct function<fn::gelu_tanh> : derivative_reads<0b01> {
                (T(1) + elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         T const t = value_of<fn::tanh>(T(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
         return T(0.5) * (T(1) + t) +
                T(0.5) * x * (T(1) - t * t) * T(0.79788456080286536) * (T(1) + T(0.134145) * x * x);

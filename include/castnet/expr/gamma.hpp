@@ -16,7 +16,7 @@ struct function<fn::lgamma> : derivative_reads<0b01> {
         return elementary::lgamma(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::digamma>(x);
     }
 };
@@ -30,7 +30,7 @@ struct function<fn::digamma> : derivative_reads<0b01> {
         return elementary::digamma(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::polygamma>(T(1), x);
     }
 };
@@ -44,7 +44,7 @@ struct function<fn::polygamma> : derivative_reads<no_gradient, 0b011> {
         return elementary::polygamma(n, x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T n, T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T n, T x, T) {
         return value_of<fn::polygamma>(n + T(1), x);
     }
 };

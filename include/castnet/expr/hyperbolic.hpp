@@ -15,7 +15,7 @@ struct function<fn::sinh> : derivative_reads<0b01> {
         return elementary::sinh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::cosh>(x);
     }
 };
@@ -28,7 +28,7 @@ struct function<fn::cosh> : derivative_reads<0b01> {
         return elementary::cosh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::sinh>(x);
     }
 };
@@ -41,7 +41,7 @@ struct function<fn::asinh> : derivative_reads<0b01> {
         return elementary::asinh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::rsqrt>(T(1) + x * x);
     }
 };
@@ -54,7 +54,7 @@ struct function<fn::acosh> : derivative_reads<0b01> {
         return elementary::acosh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::rsqrt>(-one_minus_square(x));
     }
 };
@@ -67,7 +67,7 @@ struct function<fn::atanh> : derivative_reads<0b01> {
         return elementary::atanh(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1) / one_minus_square(x);
     }
 };

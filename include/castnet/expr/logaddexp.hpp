@@ -17,7 +17,7 @@ struct function<fn::logaddexp> : derivative_reads<0b011, 0b011> {
         return most + elementary::log1p(detail::decay(difference(a, b)));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T a, T b, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T a, T b, T) {
         return value_of<fn::sigmoid>(I == 0 ? difference(a, b) : difference(b, a));
     }
 

@@ -17,7 +17,7 @@ struct function<fn::logistic_loss> : derivative_reads<0b011, 0b001> {
         return select(wrong == T(0), T(0), wrong * x) + elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T target, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T target, T) {
         return I == 0 ? T(value_of<fn::sigmoid>(x) - target) : T(-x);
     }
 };

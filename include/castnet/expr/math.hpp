@@ -23,7 +23,7 @@ struct function<fn::exp> : derivative_reads<0b10> {
         return elementary::exp(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return y;
     }
 };
@@ -37,7 +37,7 @@ struct function<fn::exp2> : derivative_reads<0b10> {
         return elementary::exp2(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(0.69314718055994531) * y;
     }
 };
@@ -51,7 +51,7 @@ struct function<fn::expm1> : derivative_reads<0b10> {
         return elementary::expm1(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return y + T(1);
     }
 };
@@ -65,7 +65,7 @@ struct function<fn::log> : derivative_reads<0b01> {
         return elementary::log(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1) / x;
     }
 };
@@ -79,7 +79,7 @@ struct function<fn::log1p> : derivative_reads<0b01> {
         return elementary::log1p(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1) / (T(1) + x);
     }
 };
@@ -92,7 +92,7 @@ struct function<fn::log2> : derivative_reads<0b01> {
         return elementary::log2(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1.4426950408889634) / x;
     }
 };
@@ -105,7 +105,7 @@ struct function<fn::log10> : derivative_reads<0b01> {
         return elementary::log10(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(0.43429448190325183) / x;
     }
 };
@@ -119,7 +119,7 @@ struct function<fn::xlogy> : derivative_reads<0b011, 0b011> {
         return select((x == T(0)) & (y == y), T(0), T(x * elementary::log(y)));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T y, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T y, T) {
         if constexpr (I == 0) {
             return select((x == T(0)) & (y <= T(0)), T(0), T(value_of<fn::log>(y)));
         } else {
@@ -136,7 +136,7 @@ struct function<fn::sqrt> : derivative_reads<0b10> {
         return std::sqrt(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(0.5) / y;
     }
 };
@@ -150,7 +150,7 @@ struct function<fn::rsqrt> : derivative_reads<0b10> {
         return T(1) / std::sqrt(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(-0.5) * y * y * y;
     }
 };
@@ -164,7 +164,7 @@ struct function<fn::cbrt> : derivative_reads<0b10> {
         return elementary::cube_root(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(1) / (T(3) * y * y);
     }
 };
@@ -178,7 +178,7 @@ struct function<fn::hypot> : derivative_reads<0b101, 0b110> {
         return elementary::hypot(a, b);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T a, T b, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T a, T b, T y) {
         if constexpr (I == 0) {
             return select(y == T(0), T(0), T(a / y));
         } else {
@@ -197,7 +197,7 @@ struct function<fn::pow> : derivative_reads<0b011, 0b101> {
         return elementary::pow(base, exponent);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T base, T exponent, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T base, T exponent, T y) {
         if constexpr (I == 0) {
             return select(exponent == T(0), T(0),
                           T(exponent * value_of<fn::pow>(base, T(exponent - T(1)))));
@@ -216,7 +216,7 @@ struct function<fn::erf> : derivative_reads<0b01> {
         return elementary::erf(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1.1283791670955126) * value_of<fn::exp>(T(-x * x));
     }
 };
@@ -230,7 +230,7 @@ struct function<fn::erfc> : derivative_reads<0b01> {
         return elementary::erfc(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(-1.1283791670955126) * value_of<fn::exp>(T(-x * x));
     }
 };
@@ -244,7 +244,7 @@ struct function<fn::erfinv> : derivative_reads<0b10> {
         return elementary::erfinv(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(0.88622692545275801) * value_of<fn::exp>(T(y * y));
     }
 };
@@ -258,7 +258,7 @@ struct function<fn::logit> : derivative_reads<0b01> {
         return elementary::log(x / (T(1) - x));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1) / (x * (T(1) - x));
     }
 };

@@ -19,7 +19,8 @@ struct function<fn::normalize> : derivative_reads<0b01100, 0b01100, 0b01011, 0b0
     }
     // With mean and deviation as constants, as in inference.
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T mean, T deviation, T gamma, T, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T mean, T deviation,
+                                                                   T gamma, T, T) {
         return I == 0   ? deviation * gamma
                : I == 1 ? -deviation * gamma
                : I == 2 ? (x - mean) * gamma
@@ -53,7 +54,7 @@ struct function<fn::squared_difference> : derivative_reads<0b011, no_gradient> {
         return (x - mean) * (x - mean);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T mean, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T mean, T) {
         return T(2) * (x - mean);
     }
 };
@@ -67,7 +68,7 @@ struct function<fn::inverse_deviation> : derivative_reads<0b100, no_gradient> {
         return function<fn::rsqrt>::value(variance + epsilon);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T, T y) {
         return T(-0.5) * y * y * y;
     }
 };
@@ -84,7 +85,7 @@ struct function<fn::softmax> : derivative_reads<0b100, no_gradient> {
     }
     // With the sum as a constant; that it is none: graph/op/map.hpp.
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T, T y) {
         return y;
     }
 };

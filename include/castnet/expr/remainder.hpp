@@ -17,7 +17,7 @@ struct function<fn::fmod> : integer_derivative_reads<0, 0b111> {
         return elementary::fmod(a, b);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T a, T b, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T a, T b, T y) {
         return I == 0 ? T(1) : (y - a) / b;
     }
 };
@@ -32,7 +32,7 @@ struct function<fn::remainder> : integer_derivative_reads<0, 0b111> {
         return elementary::with_sign_of_divisor(elementary::fmod(a, b), b);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T a, T b, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T a, T b, T y) {
         return I == 0 ? T(1) : (y - a) / b;
     }
 };

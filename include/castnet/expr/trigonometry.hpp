@@ -23,7 +23,7 @@ struct function<fn::sin> : derivative_reads<0b01> {
         return elementary::sin(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::cos>(x);
     }
 };
@@ -36,7 +36,7 @@ struct function<fn::cos> : derivative_reads<0b01> {
         return elementary::cos(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return -value_of<fn::sin>(x);
     }
 };
@@ -49,7 +49,7 @@ struct function<fn::tan> : derivative_reads<0b10> {
         return elementary::sin(x) / elementary::cos(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T, T y) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T, T y) {
         return T(1) + y * y;
     }
 };
@@ -62,7 +62,7 @@ struct function<fn::asin> : derivative_reads<0b01> {
         return elementary::atan2(x, std::sqrt(one_minus_square(x)));
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return value_of<fn::rsqrt>(one_minus_square(x));
     }
 };
@@ -75,7 +75,7 @@ struct function<fn::acos> : derivative_reads<0b01> {
         return elementary::atan2(std::sqrt(one_minus_square(x)), x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return -value_of<fn::rsqrt>(one_minus_square(x));
     }
 };
@@ -88,7 +88,7 @@ struct function<fn::atan> : derivative_reads<0b01> {
         return elementary::atan(x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T x, T) {
         return T(1) / (T(1) + x * x);
     }
 };
@@ -102,7 +102,7 @@ struct function<fn::atan2> : derivative_reads<0b011, 0b011> {
         return elementary::atan2(y, x);
     }
     template <int I, class T>
-    CASTNET_HD static constexpr T derivative(T y, T x, T) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T derivative(T y, T x, T) {
         return (I == 0 ? x : -y) / (x * x + y * y);
     }
 };

@@ -108,7 +108,7 @@ CASTNET_HD constexpr Index offset_of_load(program_arguments<T> const& a,
 inline namespace CASTNET_VECTORS {
 
 template <instruction I, class T, size_t... K>
-CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T apply_function(T const* r, std::index_sequence<K...>) {
     constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h};
     if constexpr (I.derivative < 0) {
         return function<I.function>::value(read_register(r, in[K])...);
@@ -120,8 +120,9 @@ CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
 }
 
 template <instruction I, class T, class Index, class Random>
-CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a,
-                               basic_point<Index> const& p, Random const& random) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T execute(T const* r, program_arguments<T> const& a,
+                                                     basic_point<Index> const& p,
+                                                     Random const& random) {
     if constexpr (I.code == opcode::load) {
         if constexpr (I.c != 0) {
             return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[offset_of_load<I>(a, p)]);
@@ -149,9 +150,9 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a,
 }
 
 template <class T, class Index, class Random, instruction... I, size_t... N>
-CASTNET_HD constexpr T run_program(program<I...>, program_arguments<T> const& a,
-                                   basic_point<Index> const& p, Random const& random,
-                                   std::index_sequence<N...>) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T
+run_program(program<I...>, program_arguments<T> const& a, basic_point<Index> const& p,
+            Random const& random, std::index_sequence<N...>) {
     T r[sizeof...(I)]{};
     (..., void(r[N] = execute<I>(r, a, p, random)));
     return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
@@ -159,9 +160,17 @@ CASTNET_HD constexpr T run_program(program<I...>, program_arguments<T> const& a,
 
 // The value of the program's last register at this point.
 template <class Program, class T, class Index, class Random = random_at_points>
-CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, basic_point<Index> const& p,
-                                Random const& random = {}) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T
+evaluate(program_arguments<T> const& a, basic_point<Index> const& p, Random const& random = {}) {
     return run_program(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
+}
+
+// The same at the channel that lies `after` this point's, in loops that are to be vectorised.
+template <class Program, class T, class... Random>
+CASTNET_ALWAYS_INLINE T evaluate_channel(program_arguments<T> const& a, point const& p,
+                                         std::ptrdiff_t after, Random const&... random) {
+    return evaluate<Program>(a, point{p.sample, p.pixel, p.channel + after, p.pixels, p.channels},
+                             random...);
 }
 
 } // namespace CASTNET_VECTORS

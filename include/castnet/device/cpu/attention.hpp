@@ -23,13 +23,13 @@ template <class T>
     std::copy_n(largest, rows, earlier);
     for (std::ptrdiff_t j = 0; j < count; ++j) {
         T const* const row = scores + j * across;
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = h.first_query(left + j, top, rows); i < rows; ++i) {
             T const x = row[i] * h.scale;
             largest[i] = x > largest[i] ? x : largest[i];
         }
     }
-    CASTNET_IVDEP
+    CASTNET_SIMD
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
         earlier[i] = elementary::exp(earlier[i] - largest[i]);
         total[i] *= earlier[i];
@@ -38,7 +38,7 @@ template <class T>
         T* const row = scores + j * across;
         std::ptrdiff_t const first = h.first_query(left + j, top, rows);
         std::fill_n(row, first, T(0));
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = first; i < rows; ++i) {
             T const x = elementary::exp(row[i] * h.scale - largest[i]);
             row[i] = x;
@@ -60,6 +60,7 @@ void attend(attention_head<T> const& h, attention_dropout<T> const& dropout, std
     y += top * result.row;
     auto const scale_rows = [&] {
         for (std::ptrdiff_t i = 0; i < rows; ++i) {
+            CASTNET_SIMD
             for (std::ptrdiff_t n = 0; n < h.values; ++n) {
                 y[i * result.row + n] *= factor[i];
             }
@@ -78,6 +79,7 @@ void attend(attention_head<T> const& h, attention_dropout<T> const& dropout, std
             T kept[size_t(attention_keys * across)];
             dropout.factors(top, rows, left, count, kept);
             for (std::ptrdiff_t j = 0; j < count; ++j) {
+                CASTNET_SIMD
                 for (std::ptrdiff_t i = 0; i < rows; ++i) {
                     scores[j * across + i] *= kept[j * across + i];
                 }

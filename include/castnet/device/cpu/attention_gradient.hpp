@@ -14,6 +14,7 @@ T dot_product(T const* a, T const* b, std::ptrdiff_t count) {
     T part[size_t(width)] = {};
     std::ptrdiff_t i = 0;
     for (; i + width <= count; i += width) {
+        CASTNET_SIMD
         for (std::ptrdiff_t j = 0; j < width; ++j) {
             part[j] += a[i + j] * b[i + j];
         }
@@ -51,7 +52,7 @@ template <bool Drops, class T>
         std::ptrdiff_t const first = h.first_query(left + j, top, rows);
         std::fill_n(row, first, T(0));
         std::fill_n(gradient, first, T(0));
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = first; i < rows; ++i) {
             T const weight = elementary::exp(row[i] * h.scale - log_sum_exp[i]);
             if constexpr (Drops) {

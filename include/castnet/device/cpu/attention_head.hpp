@@ -49,12 +49,17 @@ struct attention_dropout {
         random_words words;
         for (std::ptrdiff_t i = 0; i < rows; ++i) {
             for (std::ptrdiff_t first = 0; first < count; first += random_words::most) {
-                point p{sample, first_row + top + i, left + first, 0, keys};
+                auto const at = [&](std::ptrdiff_t j) {
+                    return point{sample, first_row + top + i, left + j, 0, keys};
+                };
+                auto const factor = [&](std::ptrdiff_t j) __attribute__((always_inline)) {
+                    return select(uniform<T>(words(random, 0, at(j))) < keep, T(1) / keep, T(0));
+                };
                 std::ptrdiff_t const end = std::min(first + random_words::most, count);
-                words.draw(random, static_cast<std::uint32_t>(stream), p, end - first);
-                for (std::ptrdiff_t j = first; j < end; ++j, ++p.channel) {
-                    T const x = uniform<T>(words(random, 0, p));
-                    to[j * attention_queries + i] = x < keep ? T(1) / keep : T(0);
+                words.draw(random, static_cast<std::uint32_t>(stream), at(first), end - first);
+                CASTNET_SIMD
+                for (std::ptrdiff_t j = first; j < end; ++j) {
+                    to[j * attention_queries + i] = factor(j);
                 }
             }
         }

@@ -189,10 +189,12 @@ void add_chunks(array_ref const& sums, context<T> const& c, std::ptrdiff_t count
         std::fill_n(out + begin, n, T(0));
         for (std::ptrdiff_t chunk = 0; chunk < chunks_in_use(c.samples); ++chunk) {
             T const* const sum = first + chunk * sums.chunk_stride + begin;
+            CASTNET_SIMD
             for (std::ptrdiff_t i = 0; i < n; ++i) {
                 out[begin + i] += sum[i];
             }
         }
+        CASTNET_SIMD
         for (std::ptrdiff_t i = 0; i < n; ++i) {
             out[begin + i] *= factor;
         }

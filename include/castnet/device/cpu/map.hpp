@@ -54,13 +54,17 @@ public:
         std::ptrdiff_t const element = p.pixel * p.channels + p.channel, first = element / 4;
         std::ptrdiff_t const blocks = (element + count + 3) / 4 - first;
         std::uint32_t by_word[4][most_blocks];
-        for (std::ptrdiff_t i = 0; i < blocks; ++i) {
+        auto const draw_block = [&](std::ptrdiff_t i) __attribute__((always_inline)) {
             philox_block const x =
                 random_at_points::block(a, stream, p.sample, static_cast<std::uint32_t>(first + i));
             by_word[0][i] = x.x0;
             by_word[1][i] = x.x1;
             by_word[2][i] = x.x2;
             by_word[3][i] = x.x3;
+        };
+        CASTNET_SIMD
+        for (std::ptrdiff_t i = 0; i < blocks; ++i) {
+            draw_block(i);
         }
         for (std::ptrdiff_t i = 0; i < blocks; ++i) {
             for (int k = 0; k < 4; ++k) {
@@ -96,9 +100,9 @@ template <class Program, class T>
             std::ptrdiff_t const end = std::min(first + random_words::most, count);
             words.draw(a, static_cast<std::uint32_t>(a.scalar[Program::stream]), at(first),
                        end - first);
-            CASTNET_IVDEP
+            CASTNET_SIMD
             for (std::ptrdiff_t i = first; i < end; ++i) {
-                to[i] = evaluate<Program>(a, at(i), words);
+                to[i] = evaluate_channel<Program>(a, p, i, words);
             }
         }
     } else if constexpr (has_sines<Program> && elementary::Vectorized<T>) {
@@ -125,7 +129,7 @@ template <class Program, class T>
                     for (; i + Size <= count; i += Size) {
                         T results[Size];
                         for (std::ptrdiff_t k = 0; k < Size; ++k) {
-                            results[k] = evaluate<Program>(a, at(i + k));
+                            results[k] = evaluate_channel<Program>(a, p, i + k);
                         }
                         std::copy_n(results, Size, to + i);
                     }
@@ -133,9 +137,9 @@ template <class Program, class T>
         in_blocks(std::integral_constant<std::ptrdiff_t, 4 * simd<T>::width>{});
         in_blocks(std::integral_constant<std::ptrdiff_t, simd<T>::width>{});
 #endif
-        CASTNET_IVDEP
-        for (; i < count; ++i) {
-            to[i] = evaluate<Program>(a, at(i));
+        CASTNET_SIMD
+        for (std::ptrdiff_t k = i; k < count; ++k) {
+            to[k] = evaluate_channel<Program>(a, p, k);
         }
     }
 }

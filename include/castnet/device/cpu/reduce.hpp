@@ -59,9 +59,10 @@ template <class Program, class T>
     T part[size_t(width)][size_t(width)] = {};
     for (std::ptrdiff_t i = 0; i < width; ++i) {
         T x[size_t(row_piece)];
-        CASTNET_IVDEP
+        point const first{sample, pixel + i, 0, p, c};
+        CASTNET_SIMD
         for (std::ptrdiff_t k = 0; k < c; ++k) {
-            x[k] = evaluate<Program>(a, point{sample, pixel + i, k, p, c});
+            x[k] = evaluate_channel<Program>(a, first, k);
         }
         add_parts(x, c, part[i]);
     }
@@ -82,7 +83,7 @@ template <class Program, reduction R, class T>
     }
     T x[size_t(long_row<T>)][size_t(width)];
     auto const lanes = [](auto const& f) __attribute__((always_inline)) {
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = 0; i < width; ++i) {
             f(i);
         }
@@ -145,9 +146,10 @@ template <class Program, reduction R, class T>
                                         T* to) __attribute__((always_inline)) {
         for (std::ptrdiff_t sample = of_samples.first; sample < of_samples.last; ++sample) {
             for (std::ptrdiff_t pixel = rows.first; pixel < rows.last; ++pixel) {
-                CASTNET_IVDEP
+                point const first{sample, pixel, 0, p, c};
+                CASTNET_SIMD
                 for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
-                    join(evaluate<P>(from, point{sample, pixel, channel, p, c}), to[channel]);
+                    join(evaluate_channel<P>(from, first, channel), to[channel]);
                 }
             }
         }

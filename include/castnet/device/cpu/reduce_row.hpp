@@ -40,6 +40,7 @@ reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {
     }
     std::copy_n(x, width, part);
     for (std::ptrdiff_t i = width; i < count; i += width) {
+        CASTNET_SIMD
         for (std::ptrdiff_t j = 0; j < width; ++j) {
             part[j] += x[i + j];
         }
@@ -71,6 +72,7 @@ void add_parts(T const* x, std::ptrdiff_t count, T (&part)[size_t(simd<T>::width
     constexpr std::ptrdiff_t width = simd<T>::width;
     std::ptrdiff_t i = 0;
     for (; i + width <= count; i += width) {
+        CASTNET_SIMD
         for (std::ptrdiff_t j = 0; j < width; ++j) {
             part[j] += x[i + j];
         }
@@ -148,10 +150,9 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
     T x[size_t(row_piece)];
     for (std::ptrdiff_t first = 0; first < count; first += row_piece) {
         std::ptrdiff_t const here = std::min(row_piece, count - first);
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = 0; i < here; ++i) {
-            x[i] = evaluate<Program>(
-                a, point{p.sample, p.pixel, p.channel + first + i, p.pixels, p.channels});
+            x[i] = evaluate_channel<Program>(a, p, first + i);
         }
         if constexpr (R == reduction::log_sum_exp) {
             r.join(here < 32 ? log_sum_exp_of_few(x, here) : log_sum_exp_of(x, here));

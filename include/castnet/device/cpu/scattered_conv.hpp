@@ -52,7 +52,7 @@ void add_places(window const& w, int out_y, int out_x, T const* from, T* dx) {
     for (int ky = top; ky < bottom; ++ky) {
         T const* const places = from + ky * row;
         T* const to = dx + (std::ptrdiff_t{y + ky} * w.width + x) * w.channels;
-        CASTNET_IVDEP
+        CASTNET_SIMD
         for (std::ptrdiff_t i = begin; i < end; ++i) {
             to[i] += places[i];
         }
