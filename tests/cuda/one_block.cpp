@@ -63,11 +63,24 @@ void check_dense() {
 using images = cn::sequential<cn::input<1, 6, 6>, cn::conv2d<2, 3>, cn::flatten, cn::dense<1>>;
 using wide = cn::sequential<cn::input<13>, cn::dense<512>, cn::relu, cn::dense<1>>;
 
+struct with_product_of_parameters { // whose shared memory no other product needs
+    struct layers {
+        constexpr auto operator()(auto x) const {
+            auto const table = cn::new_parameter<cn::shape<16, 64>>(
+                *x.g, "table", {.start = cn::random_normal(0.5F)});
+            return cn::matmul(x, table | cn::dense<16>) | cn::dense<1>;
+        }
+    };
+    using network = cn::network<layers{}, cn::input<16>>;
+    using data = cn::data::dataset<cn::shape<1>, cn::shape<16>>;
+};
+
 template <class Network, bool OneBlock>
 constexpr bool fits = check::tiny<Network, simt::policy<OneBlock>, 32>::trains_in_one_kernel;
 
 static_assert(fits<check::regression::network, true>);
 static_assert(fits<check::classifier::network, true>);
+static_assert(fits<with_product_of_parameters::network, true>);
 static_assert(!fits<check::regression::network, false>);
 static_assert(!fits<images, true>); // cuDNN's
 static_assert(!fits<wide, true>);   // too much memory
@@ -96,4 +109,5 @@ TEST_CASE("products of every size") {
 TEST_CASE("a training in one block is that of kernels of their own") {
     check_training<check::regression>();
     check_training<check::classifier>();
+    check_training<with_product_of_parameters>();
 }

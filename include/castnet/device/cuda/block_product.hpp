@@ -16,12 +16,12 @@ struct product_shape {
     int a_row, a_step, b_row, b_step, c_row;
 };
 
-// That of a launch, with the rows of all pixels of so many samples.
+// That of a launch, with the rows of all pixels of so many samples, if it is of samples.
 CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, array_ref const* arrays,
                                                     int samples) {
     array_ref const& first = arrays[s.first_array];
-    int const rows = samples * first.size.pixels, in = first.size.channels,
-              out = arrays[s.output].size.channels;
+    int const rows = (ir::is_of_samples(s, arrays) ? samples : 1) * first.size.pixels,
+              in = first.size.channels, out = arrays[s.output].size.channels;
     switch (s.kind) {
     case op::matmul_data: // dy times the transposed weights
         return {rows, out, in, in, 1, 1, in, out};

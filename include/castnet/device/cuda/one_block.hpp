@@ -152,8 +152,7 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
     if constexpr (!is_matmul(S.kind)) {
         run_kernel<S.kind, Code>(s, t, ir::context_of(s, arrays, c));
     } else {
-        constexpr product_shape shape =
-            block_product_of(S, of, ir::is_of_samples(S, of) ? Samples : 1);
+        constexpr product_shape shape = block_product_of(S, of, Samples);
         auto const multiply = [&](auto const& end) {
             using end_type = std::remove_cvref_t<decltype(end)>;
             c.launch({1, block_threads, 1}, block_product_body<shape, T, T, T, T, end_type>{
