@@ -38,6 +38,19 @@ using attending_with = castnet::sequential<
 using attending = attending_with<8>;
 using attending_by_eights = attending_with<16>; // features that a GPU moves as they are
 
+// Unfolded slices, of channels that a GPU moves by eights and others; columns; pooled slices.
+using volumes =
+    castnet::sequential<castnet::input<3, 6, 5, 7>,
+                        castnet::conv3d<8, 3, castnet::conv3{.padding = 1}>, castnet::tanh,
+                        castnet::conv3d<16, castnet::size3{3, 2, 3}, castnet::conv3{.groups = 2}>,
+                        castnet::tanh, castnet::conv3d<8, castnet::size3{2, 1, 1}>, castnet::tanh,
+                        castnet::avg_pool3d<2>, castnet::flatten, castnet::dense<5>>;
+using of_normalized_weights =
+    castnet::sequential<castnet::input<3, 9, 9>, castnet::weight_norm<castnet::conv2d<8, 3>>,
+                        castnet::tanh, castnet::spectral_norm<castnet::conv2d<6, 3>>, castnet::tanh,
+                        castnet::flatten, castnet::weight_norm<castnet::dense<12>>, castnet::tanh,
+                        castnet::spectral_norm<castnet::dense<5>>>;
+
 using recurrent = castnet::sequential<castnet::input<5, 6>, castnet::lstm<8>.return_sequences(),
                                       castnet::bidirectional<castnet::gru<6>>, castnet::dense<3>>;
 

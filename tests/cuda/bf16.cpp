@@ -101,6 +101,9 @@ TEST_CASE("a step's loss and gradients are those in double, but for roundings") 
     check_step<check::attending_by_eights, 3, cn::shape<70, 4>>("by eights", cn::seed{2}, 0.03);
     check_step<check::recurrent, 3, cn::shape<5, 6>>("recurrent", cn::seed{1}, 0.02);
     check_step<computed, 3, cn::shape<8>>("computed", cn::seed{1}, 0.03);
+    check_step<check::volumes, 5, cn::shape<3, 6, 5, 7>>("volumes", cn::seed{1}, 0.02);
+    check_step<check::of_normalized_weights, 5, cn::shape<3, 9, 9>>("normalized weights",
+                                                                    cn::seed{1}, 0.02);
     check_step<branches, 192, cn::shape<2, 8, 8>>("branches", cn::seed{5}, 0.01);
 }
 

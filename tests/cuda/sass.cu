@@ -142,12 +142,12 @@ void instantiate(void const* (&launcher)[sizeof...(K)]) {
 }
 void instantiate_others() {
     using enum cn::op;
-    void const* launchers[22];
+    void const* launchers[26];
     instantiate<max_pool, max_pool_gradient, avg_pool, avg_pool_gradient, upsample,
                 upsample_gradient, concat, slice, slice_gradient, reverse, reshape, cache,
                 attention, attention_gradient, delay, feedback, parameter_slice,
-                parameter_slice_gradient, gather_rows, scatter_rows, transpose, cumulative_sum>(
-        launchers);
+                parameter_slice_gradient, gather_rows, scatter_rows, transpose, cumulative_sum,
+                unfold, fold, weight_values, weight_values_gradient>(launchers);
 }
 KERNEL(
     tensor_chain,

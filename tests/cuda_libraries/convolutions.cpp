@@ -137,13 +137,15 @@ void all_have_algorithms(int samples, std::size_t different, std::size_t finishe
 TEST_CASE("windows of every kind have algorithms in every arithmetic") {
     using cn::make_window, cn::same, cn::size2, cn::valid;
     cn::ir::window const windows[] = {
-        make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),     // one channel
-        make_window(13, 14, 14, 17, 3, 1, same, 1, 1),     // odd numbers of channels
-        make_window(5, 9, 11, 7, {2, 3}, {3, 2}, 1, 1, 1), // nothing is square
-        make_window(16, 32, 32, 32, 3, 2, same, 1, 1),     // padding on one side only
-        make_window(16, 14, 14, 32, 3, 1, same, 2, 1),     // dilation
-        make_window(16, 14, 14, 32, 3, 1, same, 1, 4),     // groups
-        make_window(32, 14, 14, 32, 3, 2, same, 1, 32),    // a group for each channel
+        make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),        // one channel
+        make_window(13, 14, 14, 17, 3, 1, same, 1, 1),        // odd numbers of channels
+        make_window(5, 9, 11, 7, {2, 3}, {3, 2}, 1, 1, 1),    // nothing is square
+        make_window(16, 32, 32, 32, 3, 2, same, 1, 1),        // padding on one side only
+        make_window(16, 14, 14, 32, 3, 1, same, 2, 1),        // dilation
+        make_window(16, 14, 14, 32, 3, 1, same, {1, 3}, 1),   // another one across than down
+        make_window(16, 8, 196, 32, {3, 1}, 1, {1, 0}, 1, 1), // columns of a volume
+        make_window(16, 14, 14, 32, 3, 1, same, 1, 4),        // groups
+        make_window(32, 14, 14, 32, 3, 2, same, 1, 32),       // a group for each channel
     };
     for (cn::ir::window const& w : windows) {
         for (op const kind : {op::conv, op::conv_data, op::conv_weight}) {

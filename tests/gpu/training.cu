@@ -161,6 +161,13 @@ TEST_CASE("a step of recurrent layers in bfloat16 is near the true one") {
                            cn::policy::bf16<basic_cuda<float>>>(cn::seed{1}, 0.02);
 }
 
+TEST_CASE("steps of volumes and of normalised weights in bfloat16 are near the true ones") {
+    using bf16 = cn::policy::bf16<basic_cuda<float>>;
+    check::check_bf16_step<check::volumes, 5, cn::shape<3, 6, 5, 7>, bf16>(cn::seed{1}, 0.02);
+    check::check_bf16_step<check::of_normalized_weights, 5, cn::shape<3, 9, 9>, bf16>(cn::seed{1},
+                                                                                      0.02);
+}
+
 // The file is named before the process chooses first: by no other test.
 TEST_CASE("autotuned algorithms repeat the same bits, and a file keeps what was chosen") {
     auto const file = std::filesystem::temp_directory_path() / "castnet_gpu_algorithms";

@@ -9,6 +9,7 @@
 #endif
 
 #include <cmath>
+#include <cstdint>
 #include <doctest/doctest.h>
 #include <limits>
 #include <thread>
@@ -225,6 +226,76 @@ TEST_CASE("rounding, and tests for NaN and infinity on a GPU") {
     alike(1, [](auto const& t) { return cn::any(t); }, host<int, 40000>::arange());
     alike(1, [](auto const& t) { return cn::all(t); }, host<int, 40000>::arange());
     alike(5, [](auto const& t) { return cn::logsumexp<1>(50 * t); }, numbers<float, 7, 9>(2));
+}
+
+TEST_CASE("functions of numbers on a GPU") {
+    auto const check = []<class T>(T) {
+        auto const a = numbers<T, 11, 20>(1), b = numbers<T, 11, 20>(2);
+        alike(
+            1,
+            [](auto const& x, auto const& y) {
+                return cn::exp2(x) + cn::log2(cn::abs(y) + 0.1) * cn::log10(cn::abs(x) + 1) +
+                       cn::cbrt(y) * cn::hypot(x, y) + cn::logaddexp(x, y);
+            },
+            a, b);
+        alike(
+            1,
+            [](auto const& x, auto const& y) {
+                return cn::sinh(x) - cn::cosh(y) + cn::asinh(x) * cn::acosh(cn::abs(y) + 1) +
+                       cn::atanh(x / 5) * cn::tan(y / 3) + cn::atan2(x, y);
+            },
+            a, b);
+        alike(
+            1,
+            [](auto const& x, auto const& y) {
+                return cn::asin(x / 5) * cn::acos(y / 5) + cn::atan(x) + cn::erfc(y) +
+                       cn::erfinv(x / 5) * cn::xlogy(cn::abs(x), cn::abs(y) + 0.1) +
+                       cn::logit(cn::sigmoid(y));
+            },
+            a, b);
+        alike(
+            1,
+            [](auto const& x, auto const& y) {
+                return cn::lgamma(x - 0.3) + cn::digamma(cn::abs(y) + 0.1) +
+                       cn::polygamma(1, cn::abs(x) + 0.5) * cn::polygamma(2, cn::abs(y) + 0.5);
+            },
+            a, b);
+        alike(
+            1,
+            [](auto const& x, auto const& y) {
+                return cn::fmod(9 * x, y) + 10 * cn::remainder(9 * y, x) + cn::pow(2, x);
+            },
+            a, b);
+    };
+    check(float{});
+    check(double{});
+    auto const n = host<int, 9, 6>::arange();
+    alike(
+        1, [](auto const& t) { return cn::fmod(t - 20, 7) + 100 * cn::remainder(t - 20, -7); }, n);
+    alike(
+        1, [](auto const& t) { return cn::where(t > 5, t, -t) + (t <= 7); },
+        host<std::int64_t, 40>::arange(-9));
+}
+
+TEST_CASE("reductions that pass over NaN, and products of vectors on a GPU") {
+    auto x = numbers<double, 5, 6>(1);
+    x(2, 3) = x(4, 4) = std::numeric_limits<double>::quiet_NaN();
+    auto const y = cn::to<gpu_device>(x);
+    CHECK(cn::allclose(cn::to<host_device>(cn::nansum<0>(y)), cn::nansum<0>(x)));
+    CHECK(cn::nanmean(y).item() == doctest::Approx(cn::nanmean(x)));
+    CHECK(cn::array_equal(cn::to<host_device>(cn::nanmax<1>(y)), cn::nanmax<1>(x)));
+    CHECK(cn::nanmin(y).item() == cn::nanmin(x));
+    auto const a = numbers<double, 3, 4>(2);
+    auto const b = numbers<double, 2, 5>(3);
+    auto const a_there = cn::to<gpu_device>(a);
+    auto const b_there = cn::to<gpu_device>(b);
+    CHECK(cn::allclose(cn::to<host_device>(cn::kron(a_there, b_there)), cn::kron(a, b)));
+    CHECK(cn::allclose(cn::to<host_device>(cn::outer(a_there[0], b_there[1])),
+                       cn::outer(a[0], b[1])));
+    CHECK(cn::allclose(cn::to<host_device>(cn::corrcoef(a_there)), cn::corrcoef(a)));
+    CHECK(cn::allclose(cn::to<host_device>(cn::softmax(a_there)), cn::softmax(a)));
+    CHECK(cn::allclose(cn::to<host_device>(cn::log_softmax.along<0>(a_there)),
+                       cn::log_softmax.along<0>(a)));
 }
 
 TEST_CASE("elements at other places on a GPU") {

@@ -35,6 +35,16 @@ struct roots_and_logarithms {
     }
 };
 
+struct angles_and_gammas {
+    constexpr auto operator()(auto x) const {
+        auto const p = cn::square(x) + 0.5;
+        return cn::sinh(x) * cn::asinh(p) - cn::cosh(x) * cn::acosh(p + 1) + cn::atanh(0.3 * x) +
+               cn::tan(0.3 * x) * cn::atan(p) + cn::asin(0.3 * x) * cn::acos(0.2 * x) +
+               cn::atan2(x, p) + cn::lgamma(p) * cn::digamma(p + 1) + cn::polygamma(2, p + 1) +
+               cn::logaddexp(x, p) + cn::fmod(7 * x, 40.0) * cn::remainder(x, 50.0);
+    }
+};
+
 struct comparisons {
     constexpr auto operator()(auto x) const {
         auto const high = cn::greater(x, 0.5);
@@ -101,6 +111,7 @@ TEST_CASE("arithmetic, functions, comparisons") {
     against_finite_differences(run_of<arithmetic{}, shape<5>>());
     against_finite_differences(run_of<transcendental{}, shape<5>>());
     against_finite_differences(run_of<roots_and_logarithms{}, shape<5>>());
+    against_finite_differences(run_of<angles_and_gammas{}, shape<5>>());
     against_finite_differences(run_of<comparisons{}, shape<5>>());
     against_finite_differences(run_of<swish{}, shape<3, 5>>());
     against_finite_differences(run_of<many_uses{}, shape<2, 3, 4>>());

@@ -1,6 +1,7 @@
 // Noise and alpha dropout: their distributions, where they are, and the gradients through them.
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/losses.hpp>
 #include <castnet/nn/noise.hpp>
 #include <castnet/nn/pooling1d.hpp>
 #include <castnet/nn/tensor_functions.hpp>
