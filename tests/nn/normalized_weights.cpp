@@ -153,8 +153,10 @@ struct in_a_cell_layer {
     }
 };
 constexpr in_a_cell_layer in_a_cell{};
-constexpr auto in_blocks = cn::repeat<3, cn::block<spectral_norm<cn::dense<4>>, cn::tanh>>;
-constexpr auto rows_in_blocks = cn::repeat<3, cn::block<weight_norm<cn::dense<4>>, cn::tanh>>;
+using in_blocks =
+    cn::sequential<cn::input<4>, cn::repeat<3, cn::block<spectral_norm<cn::dense<4>>, cn::tanh>>>;
+using rows_in_blocks =
+    cn::sequential<cn::input<4>, cn::repeat<3, cn::block<weight_norm<cn::dense<4>>, cn::tanh>>>;
 
 } // namespace
 
@@ -243,6 +245,6 @@ TEST_CASE("weights as numbers have a gradient") {
 
 TEST_CASE("Normalised weights in the cell of a scan and in repeated blocks") {
     check::against_finite_differences(check::run_of<in_a_cell, shape<4, 3>, false>(), 1e-6);
-    check::against_finite_differences(check::run_of<in_blocks, shape<4>, false>(), 1e-6);
-    check::against_finite_differences(check::run_of<rows_in_blocks, shape<4>, false>(), 1e-6);
+    check::against_finite_differences(layer_run::of<in_blocks, false, 4>(), 1e-6);
+    check::against_finite_differences(layer_run::of<rows_in_blocks, false, 4>(), 1e-6);
 }

@@ -111,7 +111,8 @@ TEST_CASE("channels are shuffled between groups") {
 }
 
 TEST_CASE("an image is reshaped to another one in logical order") {
-    auto r = check::run_of<seen_as<shape<6, 2, 2>, cn::reshape<2, 3, 4>>{}, shape<24>, true, 2>();
+    auto r = check::layer_of<seen_as<shape<6, 2, 2>, cn::reshape<2, 3, 4>>{}, shape<24>, true,
+                             2>::make();
     values const x = check::random_values(48, 1), g = check::random_values(48, 2);
     r.set_input(x);
     r.set_grad_output(g);
