@@ -1,44 +1,14 @@
 // Gradients of functions of tensors beside finite differences and closed forms.
-#include <castnet/castnet.hpp>
+#include "derivatives.hpp"
 
 #include <array>
-#include <cmath>
-#include <doctest/doctest.h>
 
-namespace cn = castnet;
+using check::check_derivatives, check::tensor_difference;
 
 namespace {
 
 using matrix = cn::tensor<double, cn::shape<4, 3>>;
 using vector = cn::tensor<double, cn::shape<3>>;
-
-// The derivative of f at x along v.
-template <class F, class X>
-auto difference(F const& f, X const& x, X const& v) {
-    double const step = 1e-6;
-    X const above = x + v * step, below = x - v * step;
-    return (f(above) - f(below)) / (2 * step);
-}
-template <class F, class X>
-X tensor_difference(F const& f, X const& x, X const& v) {
-    double const step = 1e-6;
-    X const above = x + v * step, below = x - v * step;
-    return X((f(above) - f(below)) / (2 * step));
-}
-
-// The gradient, its value and a product with the Hessian of f, of symbols and tensors alike.
-template <class F, class X, class... More>
-void check(F const& f, X const& x, More const&... more) {
-    X const v = cn::sin(x * 3 + 1);
-    auto const value = [&](X const& at) { return f(at, more...); };
-    auto const slope = [&](X const& at) { return cn::grad(f, at, more...); };
-    auto const [y, gradient] = cn::value_and_grad(f, x, more...);
-    CHECK(y == doctest::Approx(value(x)).epsilon(1e-12));
-    CHECK(cn::allclose(gradient, slope(x), 1e-14, 1e-14)); // (another program's roundings)
-    CHECK(cn::sum(gradient * v) == doctest::Approx(difference(value, x, v)).epsilon(1e-7));
-    CHECK(cn::jvp(f, v, x, more...) == doctest::Approx(cn::sum(gradient * v)).epsilon(1e-12));
-    CHECK(cn::allclose(cn::hvp(f, v, x, more...), tensor_difference(slope, x, v), 1e-6, 1e-7));
-}
 
 template <cn::fixed_string Text>
 struct sines_of_einsum {
@@ -67,28 +37,32 @@ TEST_CASE("at its bounds, clip has the derivatives of PyTorch") {
 }
 
 TEST_CASE("gradients and Hessian products agree with finite differences") {
-    check([](auto x) { return cn::sum(cn::exp(x) * cn::tanh(x)) / (1 + cn::dot(x, x)); }, w);
-    check([](auto x) { return cn::norm(cn::sin(x)) + cn::mean(cn::pow(cn::square(x) + 1, 1.5)); },
-          w);
-    check([](auto x) { return x[0] * cn::square(x[1]) - cn::maximum(x[2], x[0]); }, w);
-    check([](auto x, auto m) { return cn::mean(cn::square(cn::matmul(m, x) - 1)); }, w, a);
-    check([](auto m, auto x) { return cn::sum(cn::tanh(cn::matmul(m, x))); }, a, w);
-    check([](auto m,
-             auto x) { return cn::sum(cn::matmul(m, x, [&](auto y) { return cn::tanh(y) * y; })); },
-          a, w);
-    check(
+    check_derivatives(
+        [](auto x) { return cn::sum(cn::exp(x) * cn::tanh(x)) / (1 + cn::dot(x, x)); }, w);
+    check_derivatives(
+        [](auto x) { return cn::norm(cn::sin(x)) + cn::mean(cn::pow(cn::square(x) + 1, 1.5)); }, w);
+    check_derivatives([](auto x) { return x[0] * cn::square(x[1]) - cn::maximum(x[2], x[0]); }, w);
+    check_derivatives([](auto x, auto m) { return cn::mean(cn::square(cn::matmul(m, x) - 1)); }, w,
+                      a);
+    check_derivatives([](auto m, auto x) { return cn::sum(cn::tanh(cn::matmul(m, x))); }, a, w);
+    check_derivatives(
+        [](auto m, auto x) {
+            return cn::sum(cn::matmul(m, x, [&](auto y) { return cn::tanh(y) * y; }));
+        },
+        a, w);
+    check_derivatives(
         [](auto m) {
             return cn::sum(cn::square(cn::sum<0>(m))) * cn::sum(cn::exp(cn::mean<1>(m)));
         },
         a);
-    check(
+    check_derivatives(
         [](auto m) {
             return cn::variance(m) + cn::sum(cn::square(cn::sum<1>(m * m, cn::keepdims) * m));
         },
         a);
-    check([](auto x) { return cn::sum(cn::log(1 + cn::square(cn::outer(x, x)))); }, w);
-    check([](auto x) { return cn::logsumexp(2 * x) * cn::standard_deviation(x); }, w);
-    check(
+    check_derivatives([](auto x) { return cn::sum(cn::log(1 + cn::square(cn::outer(x, x)))); }, w);
+    check_derivatives([](auto x) { return cn::logsumexp(2 * x) * cn::standard_deviation(x); }, w);
+    check_derivatives(
         [](auto m) {
             auto const scaled = (m - cn::mean<0>(m)) / cn::standard_deviation<0>(m, cn::keepdims);
             return cn::dot(cn::logsumexp<1>(m), cn::norm<1>(m)) + cn::sum(cn::exp(scaled));
@@ -157,21 +131,27 @@ TEST_CASE("gradients through functions of matrices") {
 TEST_CASE("gradients along axes of tensors with three") {
     using cube = cn::tensor<double, cn::shape<2, 3, 4>>;
     cube const x = cn::random_normal<double, cn::shape<2, 3, 4>>(3);
-    check([](auto t) { return cn::sum(cn::square(cn::sum<1>(t))); }, x);
-    check([](auto t) { return cn::sum(cn::exp(cn::mean<0, 2>(t))); }, x);
-    check([](auto t) { return cn::sum(cn::square(cn::select<2>(t, 1) - 3)); }, x);
-    check([](auto t) { return cn::sum(cn::square(cn::max<2>(t)) * cn::min<2>(t)); }, x);
-    check([](auto t) { return cn::sum(cn::square(cn::logsumexp<2>(t) - cn::norm<2>(t))); }, x);
-    check([](auto t) { return cn::sum(cn::square(t) * cn::variance<0, 1>(t, cn::keepdims)); }, x);
-    check([](auto t) { return cn::sum(cn::square(t - cn::norm<1>(t, cn::keepdims))); }, x);
-    check([](auto t) { return cn::sum(cn::sin(t) * cn::mean<0>(t * t)); }, x);
-    check([](auto t) { return cn::sum(cn::exp(cn::cumsum(t)) * t); }, x);
-    check([](auto t) { return cn::sum(cn::square(t) * cn::roll<1>(t, -1)); }, x);
-    check([](auto t) { return cn::sum(cn::square(cn::prod<1>(t) + 1)); }, x);
-    check([](auto t) { return cn::sum(cn::square(cn::prod<2, 0>(t, cn::keepdims)) * t); }, x);
-    check([](auto t) { return cn::norm(cn::take<1>(t, std::array{2, 0, 1, 2}) + 1); }, x);
-    check([](auto t) { return cn::norm(cn::take<2>(t, std::array{3}) + cn::prod(t)); }, x);
-    check(
+    check_derivatives([](auto t) { return cn::sum(cn::square(cn::sum<1>(t))); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::exp(cn::mean<0, 2>(t))); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::square(cn::select<2>(t, 1) - 3)); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::square(cn::max<2>(t)) * cn::min<2>(t)); }, x);
+    check_derivatives(
+        [](auto t) { return cn::sum(cn::square(cn::logsumexp<2>(t) - cn::norm<2>(t))); }, x);
+    check_derivatives(
+        [](auto t) { return cn::sum(cn::square(t) * cn::variance<0, 1>(t, cn::keepdims)); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::square(t - cn::norm<1>(t, cn::keepdims))); },
+                      x);
+    check_derivatives([](auto t) { return cn::sum(cn::sin(t) * cn::mean<0>(t * t)); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::exp(cn::cumsum(t)) * t); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::square(t) * cn::roll<1>(t, -1)); }, x);
+    check_derivatives([](auto t) { return cn::sum(cn::square(cn::prod<1>(t) + 1)); }, x);
+    check_derivatives(
+        [](auto t) { return cn::sum(cn::square(cn::prod<2, 0>(t, cn::keepdims)) * t); }, x);
+    check_derivatives([](auto t) { return cn::norm(cn::take<1>(t, std::array{2, 0, 1, 2}) + 1); },
+                      x);
+    check_derivatives([](auto t) { return cn::norm(cn::take<2>(t, std::array{3}) + cn::prod(t)); },
+                      x);
+    check_derivatives(
         [](auto t) {
             auto const [values, indices] = cn::largest<3>(t);
             return cn::sum(cn::exp(values) * (indices + 1));
@@ -184,35 +164,40 @@ TEST_CASE("sums of products by einsum") {
     using square = cn::tensor<double, cn::shape<3, 3>>;
     cube const x = cn::random_normal<double, cn::shape<2, 3, 4>>(3);
     square const s = cn::random_normal<double, cn::shape<3, 3>>(4);
-    check(sines_of_einsum<"bij -> jbi">{}, x);
-    check(sines_of_einsum<"bij->i">{}, x);
-    check(sines_of_einsum<"ii->i">{}, s);
-    check(sines_of_einsum<"bij,bkj->bik">{}, x, cube(cn::cos(x)));
-    check(sines_of_einsum<"bij,bij->ij">{}, x, cube(cn::cos(x)));
-    check(sines_of_einsum<"bij,ki->kjb">{}, x, s);
-    check(sines_of_einsum<"ki,bij->bjk">{}, s, x);
-    check(sines_of_einsum<"bij,ii->bj">{}, x, s);
-    check(sines_of_einsum<"i,j->ji">{}, w, vector(cn::cos(w)));
-    check(sines_of_einsum<"bij,ki,k->bj">{}, x, s, w);
-    check(sines_of_einsum<"iik,bij,k->bj">{},
-          cn::tensor<double, cn::shape<3, 3, 3>>(cn::expand_dims<2>(s) * s), x, w);
-    check(sines_of_einsum<"bij,bij->">{}, x, cube(cn::cos(x)));
-    check(sines_of_einsum<"ii->">{}, s);
-    check(sines_of_einsum<"i,ij,j->">{}, w, s, vector(cn::cos(w)));
+    check_derivatives(sines_of_einsum<"bij -> jbi">{}, x);
+    check_derivatives(sines_of_einsum<"bij->i">{}, x);
+    check_derivatives(sines_of_einsum<"ii->i">{}, s);
+    check_derivatives(sines_of_einsum<"bij,bkj->bik">{}, x, cube(cn::cos(x)));
+    check_derivatives(sines_of_einsum<"bij,bij->ij">{}, x, cube(cn::cos(x)));
+    check_derivatives(sines_of_einsum<"bij,ki->kjb">{}, x, s);
+    check_derivatives(sines_of_einsum<"ki,bij->bjk">{}, s, x);
+    check_derivatives(sines_of_einsum<"bij,ii->bj">{}, x, s);
+    check_derivatives(sines_of_einsum<"i,j->ji">{}, w, vector(cn::cos(w)));
+    check_derivatives(sines_of_einsum<"bij,ki,k->bj">{}, x, s, w);
+    check_derivatives(sines_of_einsum<"iik,bij,k->bj">{},
+                      cn::tensor<double, cn::shape<3, 3, 3>>(cn::expand_dims<2>(s) * s), x, w);
+    check_derivatives(sines_of_einsum<"bij,bij->">{}, x, cube(cn::cos(x)));
+    check_derivatives(sines_of_einsum<"ii->">{}, s);
+    check_derivatives(sines_of_einsum<"i,ij,j->">{}, w, s, vector(cn::cos(w)));
 }
 
 TEST_CASE("places and axes of symbols are those of tensors") {
-    check([](auto m) { return cn::sum(cn::exp(cn::flip<0>(m)) * m * cn::argmax(m)); }, a);
-    check([](auto m) { return cn::sum(cn::square(cn::flip<1>(m)) * m - cn::argmin(m)); }, a);
-    check([](auto m) { return cn::sum(cn::square(cn::flip<0, 1>(m)) * m); }, a);
-    check([](auto m, auto x) { return cn::sum(cn::argmax<0>(m) * x * x) + cn::norm(m); }, a, w);
-    check([](auto m) { return cn::sum(cn::argmin<1>(m, cn::keepdims) * m * m); }, a);
-    check([](auto x) { return cn::norm(cn::expand_dims<1>(x) * x + cn::argmin<0>(x)); }, w);
-    check([](auto m) { return cn::norm(cn::squeeze<1>(cn::slice<1, 1, 2>(m))); }, a);
-    check([](auto m) { return cn::sum(cn::exp(cn::diagonal(m))) * cn::sum(m); }, a);
-    check([](auto m) { return cn::norm(cn::diagonal(cn::transpose(m)) - 2); }, a);
-    check([](auto m) { return cn::square(cn::trace(m)) + cn::norm(m); }, a);
-    check([](auto x, auto m) { return cn::sum(cn::exp(cn::matmul(m, cn::diag(x)))); }, w, a);
+    check_derivatives([](auto m) { return cn::sum(cn::exp(cn::flip<0>(m)) * m * cn::argmax(m)); },
+                      a);
+    check_derivatives(
+        [](auto m) { return cn::sum(cn::square(cn::flip<1>(m)) * m - cn::argmin(m)); }, a);
+    check_derivatives([](auto m) { return cn::sum(cn::square(cn::flip<0, 1>(m)) * m); }, a);
+    check_derivatives(
+        [](auto m, auto x) { return cn::sum(cn::argmax<0>(m) * x * x) + cn::norm(m); }, a, w);
+    check_derivatives([](auto m) { return cn::sum(cn::argmin<1>(m, cn::keepdims) * m * m); }, a);
+    check_derivatives([](auto x) { return cn::norm(cn::expand_dims<1>(x) * x + cn::argmin<0>(x)); },
+                      w);
+    check_derivatives([](auto m) { return cn::norm(cn::squeeze<1>(cn::slice<1, 1, 2>(m))); }, a);
+    check_derivatives([](auto m) { return cn::sum(cn::exp(cn::diagonal(m))) * cn::sum(m); }, a);
+    check_derivatives([](auto m) { return cn::norm(cn::diagonal(cn::transpose(m)) - 2); }, a);
+    check_derivatives([](auto m) { return cn::square(cn::trace(m)) + cn::norm(m); }, a);
+    check_derivatives([](auto x, auto m) { return cn::sum(cn::exp(cn::matmul(m, cn::diag(x)))); },
+                      w, a);
     auto const blocks = cn::random_normal<double, cn::shape<2, 4, 3>>(1);
     auto const places = [](auto x) {
         return cn::sum(x + cn::argmax(x)) + cn::sum(cn::argmax<1>(x) * cn::select<1>(x, 0));

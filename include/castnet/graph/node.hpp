@@ -67,6 +67,12 @@ enum class op : std::uint8_t {
     weight_values, // in logical order; see graph/op/weight_values.hpp
     weight_values_gradient,
     count,
+    // in no table of operations, as few programs need them: their nodes bring their entries along
+    cholesky, // see graph/op/linear_algebra.hpp
+    solve_triangular,
+    triangular_factors,
+    solve,
+    determinant,
     own = 128 // the first of the numbers for operations of other programs
 };
 
@@ -129,7 +135,8 @@ struct node {
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli, attention: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli, normal: number of the random stream. slice and its gradient: first
-    // channel. batch_matmul: a product_form. attention and its gradient: an attention_form.
+    // channel. batch_matmul: a product_form. solve_triangular: a triangle_form. solve: 1 of the
+    // transposed matrix, else 0. attention and its gradient: an attention_form.
     // reverse: how many channels move together. cumulative_sum: 1, or -1 from the last channel on.
     // gather_rows and its gradient: the row without one, or -1. cache: its number. reshape:
     // as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask if the
@@ -141,7 +148,8 @@ struct node {
     int repeat = -1;       // the number of its repeated block (graph/repeated_block.hpp)
     int device = 0;        // of the policy's, where it is computed; a parameter's home
     bool backward = false; // of the backward pass of the loss
-    // Of operations and functions that are not castnet's own (graph/operation.hpp).
+    // Of operations that are in no table, and of functions that are not castnet's own
+    // (graph/operation.hpp).
     operation_entry const* own = nullptr;
     function_entry const* own_function = nullptr;
 };

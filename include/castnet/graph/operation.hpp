@@ -70,10 +70,10 @@ constexpr operation_entry make_operation_entry() {
 template <op K>
 inline constexpr operation_entry operation_entry_of = make_operation_entry<K>();
 
-// The entry that a node has to bring along; castnet's own have theirs in a table.
+// The entry that a node has to bring along; those of most of castnet's own are in a table.
 template <op K>
 constexpr operation_entry const* own_operation() {
-    if constexpr (K < op::own) {
+    if constexpr (K < op::count) {
         return nullptr;
     } else {
         return &operation_entry_of<K>;

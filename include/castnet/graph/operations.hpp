@@ -37,7 +37,7 @@ inline constexpr operation_entries operation_table =
     all_operations(std::make_index_sequence<static_cast<size_t>(op::count)>{});
 
 constexpr operation_entry const& operation_of(node const& n) {
-    return n.kind < op::own ? operation_table.entry[static_cast<size_t>(n.kind)] : *n.own;
+    return n.kind < op::count ? operation_table.entry[static_cast<size_t>(n.kind)] : *n.own;
 }
 constexpr operation_traits const& traits_of(node const& n) {
     return operation_of(n).is;

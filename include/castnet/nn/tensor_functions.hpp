@@ -10,6 +10,7 @@
 #include <castnet/nn/cumsum.hpp>
 #include <castnet/nn/diagonal.hpp>
 #include <castnet/nn/largest.hpp>
+#include <castnet/nn/linear_algebra.hpp>
 #include <castnet/nn/prod.hpp>
 #include <castnet/nn/repetition.hpp>
 #include <castnet/nn/vector_products.hpp>

@@ -42,13 +42,21 @@ CASTNET_REFUSES_SYMBOLS(nanmin)
 CASTNET_REFUSES_SYMBOLS(nanmax)
 #undef CASTNET_REFUSES_SYMBOLS
 
-template <Symbol X>
+template <size_t... Axis, Symbol X>
 constexpr auto sort(X x) {
     return detail::refused<"sort">(x);
 }
-template <Symbol X>
+template <size_t... Axis, Symbol X>
 constexpr auto argsort(X x) {
     return detail::refused<"argsort">(x);
+}
+template <class Sorted, Symbol X>
+constexpr auto searchsorted(Sorted const&, X x) {
+    return detail::refused<"searchsorted">(x);
+}
+template <size_t Bins, Symbol X>
+constexpr auto histogram(X x, double, double) {
+    return detail::refused<"histogram">(x);
 }
 template <Symbol X>
 constexpr auto unique(X x) {
@@ -89,22 +97,6 @@ constexpr auto corrcoef(X x) {
 template <size_t... Axes, Symbol X>
 constexpr auto cumprod(X x) {
     return detail::refused<"cumprod">(x);
-}
-template <Symbol A, class B>
-constexpr auto kron(A a, B const&) {
-    return detail::refused<"kron">(a);
-}
-template <Symbol A>
-constexpr auto inverse(A a) {
-    return detail::refused<"inverse">(a);
-}
-template <Symbol X>
-constexpr auto cholesky(X x) {
-    return detail::refused<"cholesky">(x);
-}
-template <Symbol A, Symbol B>
-constexpr auto solve(A a, B b) {
-    return detail::refused<"solve">(a, b);
 }
 template <Symbol A>
 constexpr auto qr(A a) {

@@ -24,9 +24,9 @@ std::string launch_name(ir::kernel_launch const& s) {
     static constexpr auto functions =
         function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
     std::string text =
-        s.kind < op::own
+        s.kind < op::count
             ? ir::operation_of(s.kind).name
-            : ir::with_operation_kind<Plan, op::own>(
+            : ir::with_operation_kind<Plan, op::count>(
                   s.kind, [](auto own) { return operation<decltype(own)::value>::name; });
     if (s.program >= 0) {
         for (int i = Plan.first_instruction[s.program]; i < Plan.first_instruction[s.program + 1];

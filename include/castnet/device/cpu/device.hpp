@@ -194,7 +194,7 @@ struct cpu_device {
         }
     }
 
-    // Of an operation that is not castnet's own; kernel_of() has the others.
+    // Of an operation that is in no table; kernel_of() has the others.
     template <op K>
     static constexpr kernel operation_kernel()
         requires requires { cpu::kernel_for<T, K>::of({}, nullptr); }
@@ -214,9 +214,9 @@ protected:
             for (int i = g.first; i < g.last; ++i) {
                 ir::kernel_launch const& s = Plan.launches[i];
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
-                                 : s.kind < op::own
+                                 : s.kind < op::count
                                      ? kernel_of<special>(s, Plan.windows)
-                                     : ir::operation_kernel<cpu_device, Plan, op::own>(s.kind);
+                                     : ir::operation_kernel<cpu_device, Plan, op::count>(s.kind);
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
                 table.of[i].of_samples = ir::is_of_samples(s, Plan.arrays);

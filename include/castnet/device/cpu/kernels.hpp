@@ -1,4 +1,4 @@
-// Table of the CPU's kernels by operation.
+// Table of the CPU's kernels by operation, and those of operations that are in no table.
 #pragma once
 
 #include <castnet/device/cpu/attention.hpp>
@@ -7,6 +7,7 @@
 #include <castnet/device/cpu/cache.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/cumulative_sum.hpp>
+#include <castnet/device/cpu/linear_algebra.hpp>
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/parameter_slice.hpp>
 #include <castnet/device/cpu/permute.hpp>
@@ -66,11 +67,11 @@ template <class F>
 inline constexpr kernel_entries<sum_type<F>> kernel_table =
     all_kernels<F>(std::make_index_sequence<static_cast<size_t>(op::count)>{});
 
-// Empty for an operation that is not castnet's own.
+// Empty for an operation that is not in the table.
 template <class F>
 constexpr kernel_entry<sum_type<F>> kernel_entry_of(op kind) {
-    return kind < op::own ? kernel_table<F>.of[static_cast<size_t>(kind)]
-                          : kernel_entry<sum_type<F>>{};
+    return kind < op::count ? kernel_table<F>.of[static_cast<size_t>(kind)]
+                            : kernel_entry<sum_type<F>>{};
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

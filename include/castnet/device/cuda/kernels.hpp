@@ -8,6 +8,7 @@
 #include <castnet/device/cuda/cache.hpp>
 #include <castnet/device/cuda/convert.hpp>
 #include <castnet/device/cuda/cumulative_sum.hpp>
+#include <castnet/device/cuda/linear_algebra.hpp>
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/cuda/parameter_slice.hpp>
 #include <castnet/device/cuda/permute.hpp>
