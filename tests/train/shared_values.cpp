@@ -88,6 +88,90 @@ using network = cn::sequential<cn::input<length, width>, place_layer{}, Blocks..
 using repeated = network<cn::repeat<3, block>>;
 using written = network<block, block, block>;
 
+// Two products with weights that are wider than tiles, of all steps at once and within a loop: by
+// dense layers, or by matrices (features, units) or transposed ones.
+enum class weight_form { dense, matrix, transposed };
+template <weight_form Form>
+struct wide_layer {
+    template <std::size_t Units, std::size_t Features>
+    static constexpr auto product(cn::symbol<shape<Features>> x, auto weight) {
+        if constexpr (Form == weight_form::transposed) {
+            return cn::matmul(weight, x);
+        } else {
+            return cn::matmul(x, weight);
+        }
+    }
+    template <std::size_t Units, std::size_t Time, std::size_t Features>
+    static constexpr auto product(cn::symbol<shape<Time, Features>> x, auto weight) {
+        if constexpr (Form == weight_form::transposed) {
+            return cn::matmul_transposed(x, weight);
+        } else {
+            return cn::matmul(x, weight);
+        }
+    }
+    template <std::size_t Units, std::size_t Features>
+    static constexpr auto weight(auto x, char const* name) {
+        constexpr bool turned = Form == weight_form::transposed;
+        return table<shape<turned ? Units : Features, turned ? Features : Units>>(x, name);
+    }
+
+    constexpr auto operator()(auto x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"wide"}};
+        constexpr std::size_t in = 90, units = 170;
+        if constexpr (Form == weight_form::dense) {
+            constexpr auto up = cn::dense<units>.no_bias();
+            constexpr auto down = cn::dense<in>.no_bias();
+            auto const y = x | cn::named<"a", up> | cn::named<"b", down>;
+            auto const cell = [=](auto x_t, auto h) {
+                return cn::tanh(x_t + (h | cn::named<"c", up> | cn::named<"d", down>));
+            };
+            return cn::scan(y, shape<in>{}, cell).outputs;
+        } else {
+            auto const a = weight<units, in>(x, "a");
+            auto const b = weight<in, units>(x, "b");
+            auto const c = weight<units, in>(x, "c");
+            auto const d = weight<in, units>(x, "d");
+            auto const y = product<in>(product<units>(x, a), b);
+            auto const cell = [=](auto x_t, auto h) {
+                return cn::tanh(x_t + product<in>(product<units>(h, c), d));
+            };
+            return cn::scan(y, shape<in>{}, cell).outputs;
+        }
+    }
+};
+
+// Predictions and losses, from the same weights whatever their form.
+template <weight_form Form>
+auto of_wide_products() {
+    constexpr std::size_t time = 70, in = 90, units = 170;
+    using network = cn::sequential<cn::input<time, in>, wide_layer<Form>{}>;
+    cn::model<network, policy, cn::batch<3>> model{cn::seed{3}};
+    for (std::size_t i = 0; i < 4; ++i) {
+        std::size_t const features = i % 2 == 0 ? in : units, out = in + units - features;
+        std::vector<double> weight(features * out);
+        for (std::size_t k = 0; k < features; ++k) {
+            for (std::size_t n = 0; n < out; ++n) {
+                weight[Form == weight_form::matrix ? k * out + n : n * features + k] =
+                    0.05 * std::sin(double(k * k + 7 * n + i));
+            }
+        }
+        model.set(model.parameter_at(i).name.text(), weight);
+    }
+    std::vector<double> x(3 * time * in), y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = std::sin(double(i * i % 1009));
+        y[i] = std::cos(double(i % 101));
+    }
+    auto all = model.predict(x);
+    cn::data::dataset<shape<time, in>, shape<time, in>> const data{x, y};
+    auto training = cn::compile(model, cn::mse, cn::momentum{.learning_rate = 0.1});
+    for (int i = 0; i < 3; ++i) {
+        using T = typename policy::value_type;
+        all.push_back(T(training.step(data, std::vector<std::size_t>{0, 1, 2}).loss()));
+    }
+    return all;
+}
+
 auto samples() {
     std::vector<float> x(24 * length * width), y(24);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -132,6 +216,12 @@ TEST_CASE("batches and replicas share what samples share") {
     CHECK(check::largest_difference(after_fit<repeated, local, 4>(), expected) < 1e-12);
     CHECK(check::largest_difference(
               after_fit<repeated, policy, 2>(cn::accumulate<4>(cn::momentum{})), expected) < 1e-12);
+}
+
+TEST_CASE("any matrix that samples share is the weight of a product, whatever its shape") {
+    auto const expected = of_wide_products<weight_form::dense>();
+    CHECK(check::largest_difference(of_wide_products<weight_form::matrix>(), expected) < 1e-9);
+    CHECK(check::largest_difference(of_wide_products<weight_form::transposed>(), expected) < 1e-9);
 }
 
 TEST_CASE("predictions follow the parameters") {

@@ -73,7 +73,7 @@ struct kernel_launch {
     int random_streams = 0; // of a repetition of that block
     double factor = 1;      // reduce
     extents space{};        // of a program: its index space; of a feedback: all steps
-    extents weight{};       // of a product: its second factor's
+    extents weight{};       // of a product: its second factor's; a weight is units x features
     int scratch = -1;       // in plan::arrays, as the next three; -1 for none
     int sums = -1;
     int chunk_scratch = -1;

@@ -309,6 +309,11 @@ private:
         if (operation.is.product) {
             s.weight = nodes_[n.in[1]].size;
         }
+        if (n.kind == op::matmul || n.kind == op::matmul_data) { // of a matrix of any kind
+            int const factor = nodes_[n.in[0]].size.channels, result = n.size.channels;
+            s.weight.pixels = n.kind == op::matmul ? result : factor;
+            s.weight.channels = n.kind == op::matmul ? factor : result;
+        }
         s.window = operation.is.windowed ? n.attribute : -1;
         s.attribute = operation.is.reads_attribute ? n.attribute : 0;
     }
