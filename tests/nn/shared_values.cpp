@@ -132,6 +132,20 @@ constexpr auto weights_of_vector = [](auto x) {
     return cn::matmul(b, cn::matmul(x, table<shape<6, 3>>(x)));
 };
 
+// A matrix of its own for each row of a sample, or for each two, on either side.
+constexpr auto weights_of_rows = [](auto x) {
+    auto const w = cn::reshaped(table<shape<3, 24>>(x), cn::row_major_shape<3, 6, 4>{});
+    auto const rows = cn::reshaped(x, cn::row_major_shape<3, 1, 6>{});
+    return cn::reshaped(cn::matmul_transposed(cn::sin(cn::matmul(rows, w)), w), shape<3, 6>{});
+};
+constexpr auto weights_of_pairs = [](auto x) {
+    auto const w = cn::reshaped(table<shape<2, 18>>(x), cn::row_major_shape<2, 6, 3>{});
+    auto const pairs = cn::reshaped(x, cn::row_major_shape<2, 2, 6>{});
+    auto const products = cn::sin(cn::matmul(pairs, w)); // 2, 2, 3
+    return cn::reshaped(cn::matmul_transposed(w, products), shape<2, 12>{}) +
+           cn::reshaped(cn::matmul(products, cn::permute<0, 2, 1>(w)), shape<2, 12>{});
+};
+
 // Layers of parameters, with the bias in the product and alone.
 constexpr auto layers = [](auto p) {
     auto const hidden = p | cn::dense<7> | cn::relu | cn::dense<6>;
@@ -236,6 +250,9 @@ TEST_CASE("what samples share is an operand beside what they have") {
     against_finite_differences(run_of<weights, shape<2, 6>, true, 3>(), 1e-6);
     against_finite_differences(run_of<weights, shape<1, 6>, true, 1>(), 1e-6);
     against_finite_differences(run_of<weights_of_vector, shape<6>, true, 3>(), 1e-6);
+    against_finite_differences(run_of<weights_of_rows, shape<3, 6>, true, 3>(), 1e-6);
+    against_finite_differences(run_of<weights_of_rows, shape<3, 6>, true, 1>(), 1e-6);
+    against_finite_differences(run_of<weights_of_pairs, shape<4, 6>, true, 3>(), 1e-6);
     against_finite_differences(run_of<hypernetwork, shape<2, 6>, true, 3>());
     against_finite_differences(run_of<low_rank, shape<3, 6>, true, 3>());
     against_finite_differences(run_of<cosines, shape<2, 6>, true, 3>());

@@ -62,6 +62,15 @@ struct loop_layer {
     }
 };
 
+// Each step times a weight of its own.
+struct places_apart_layer {
+    constexpr auto operator()(auto x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"apart"}};
+        using weights = cn::row_major_shape<length, width, width>;
+        return x + cn::einsum<"ti,tio->to">(x, table<weights>(x, "weight"));
+    }
+};
+
 // Cosines with the prototypes of three classes.
 struct cosine_layer {
     constexpr auto operator()(auto x) const {
@@ -84,7 +93,7 @@ struct codes_layer {
 
 template <auto... Blocks>
 using network = cn::sequential<cn::input<length, width>, place_layer{}, Blocks..., loop_layer{},
-                               cn::named<"end", cosine_layer{}>>;
+                               places_apart_layer{}, cn::named<"end", cosine_layer{}>>;
 using repeated = network<cn::repeat<3, block>>;
 using written = network<block, block, block>;
 

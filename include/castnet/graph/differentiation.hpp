@@ -130,7 +130,12 @@ public:
     // A node of operation K whose result has the shape of node `like`.
     template <op K>
     constexpr int emit(int like, int attribute, int a, int b = -1) {
+        return emit<K>(like, at(like).size, attribute, a, b);
+    }
+    template <op K>
+    constexpr int emit(int like, extents size, int attribute, int a, int b) {
         node n = at(like);
+        n.size = size;
         n.kind = K;
         n.own = own_operation<K>();
         n.derivative = -1;

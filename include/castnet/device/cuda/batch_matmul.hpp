@@ -13,7 +13,7 @@ template <class T>
 struct batch_matmul_body {
     stored<T> a, b, c;
     batched_product of;
-    std::ptrdiff_t a_sample, b_sample, c_sample; // elements
+    std::ptrdiff_t a_sample, b_sample, c_sample; // elements; 0 where samples share a factor
     int batch;
     std::ptrdiff_t count;
 
@@ -42,11 +42,13 @@ CASTNET_HD void batch_matmul(kernel_launch const& s, tables const& t, Context co
                     &result = t.arrays[s.output];
     product_form const form = product_form::unpacked(s.attribute);
     std::ptrdiff_t const count = c.samples * result.size.count();
+    auto const step = [](array_ref const& r) {
+        return r.size.sample ? r.size.count() : std::ptrdiff_t{0};
+    };
     c.launch(grid_for(count),
              batch_matmul_body<T>{stored_at(c, first), stored_at(c, second), stored_at(c, result),
                                   batched_product_of(form, first.size, second.size, result.size),
-                                  first.size.count(), second.size.count(), result.size.count(),
-                                  form.batch, count});
+                                  step(first), step(second), step(result), form.batch, count});
 }
 
 template <class Context>

@@ -74,8 +74,8 @@ void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
 }
 
 // The products of activations. cuBLASLt takes matrices at one distance: where those of a sample's
-// batch lie beside one another, in any of the three arrays, they are multiplied number by number,
-// each for all samples.
+// batch lie beside one another, in any of the three arrays, or all samples share some of them, they
+// are multiplied number by number, each for all samples.
 struct products_of_batch {
     cublas::product what;
     int calls = 1;
@@ -88,9 +88,11 @@ products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> c
                     &result = t.arrays[s.output];
     product_form const form = product_form::unpacked(s.attribute);
     batched_product const m = batched_product_of(form, first.size, second.size, result.size);
-    bool const together = !form.beside_a && !form.beside_b && !form.beside_c;
+    bool const shared = c.samples > 1 && !(first.size.sample && second.size.sample);
+    bool const together = !form.beside_a && !form.beside_b && !form.beside_c && !shared;
     auto const lies = [&](array_ref const& r, batched_matrix const& x) {
-        return cublas::placement{r.size.channels, together ? x.next : r.size.count()};
+        std::ptrdiff_t const of_sample = r.size.sample ? r.size.count() : 0;
+        return cublas::placement{r.size.channels, together ? x.next : of_sample};
     };
     products_of_batch p;
     p.what = {m.c.rows, m.c.columns, m.a.columns};

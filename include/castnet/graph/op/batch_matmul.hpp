@@ -55,9 +55,8 @@ constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form
     if (is_weight_of(g, a.id, b.id) && form.batch == 1 && !form.transposed_a) {
         return times_weight<Result>(a, b, form.transposed_b);
     }
-    bool const of_samples = g.nodes[a.id].size.sample || g.nodes[b.id].size.sample;
-    return emit_operation<op::batch_matmul, Result>(
-        *a.g, form.packed(), {array_id(a, of_samples), array_id(b, of_samples)});
+    return emit_operation<op::batch_matmul, Result>(*a.g, form.packed(),
+                                                    {array_id(a), array_id(b)});
 }
 
 } // namespace detail
@@ -135,8 +134,8 @@ struct operation<op::batch_matmul> {
             if (f.transposed_a) {
                 by = {f.batch, f.transposed_b, true, f.beside_b, f.beside_c, f.beside_a};
             }
-            d.accumulate(a, f.transposed_a ? d.emit<op::batch_matmul>(a, by.packed(), b, g)
-                                           : d.emit<op::batch_matmul>(a, by.packed(), g, b));
+            d.accumulate(a,
+                         f.transposed_a ? of_factors(d, a, by, b, g) : of_factors(d, a, by, g, b));
         }
         if (d.wanted(b)) {
             ir::product_form by{f.batch,    !f.transposed_a, false,
@@ -144,9 +143,17 @@ struct operation<op::batch_matmul> {
             if (f.transposed_b) {
                 by = {f.batch, true, f.transposed_a, f.beside_c, f.beside_a, f.beside_b};
             }
-            d.accumulate(b, f.transposed_b ? d.emit<op::batch_matmul>(b, by.packed(), g, a)
-                                           : d.emit<op::batch_matmul>(b, by.packed(), a, g));
+            d.accumulate(b,
+                         f.transposed_b ? of_factors(d, b, by, g, a) : of_factors(d, b, by, a, g));
         }
+    }
+    // A product of each sample, shaped as node `like`: accumulate() adds them up where samples
+    // share that.
+    static constexpr int of_factors(ir::differentiation& d, int like, ir::product_form const& form,
+                                    int a, int b) {
+        ir::extents size = d.at(like).size;
+        size.sample = d.at(a).size.sample || d.at(b).size.sample;
+        return d.emit<op::batch_matmul>(like, size, form.packed(), a, b);
     }
     static constexpr std::ptrdiff_t flops(ir::node const& n, ir::graph_view const& g) {
         ir::product_form const f = ir::product_form::unpacked(n.attribute);
