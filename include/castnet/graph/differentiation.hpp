@@ -130,20 +130,11 @@ public:
     // A node of operation K whose result has the shape of node `like`.
     template <op K>
     constexpr int emit(int like, int attribute, int a, int b = -1) {
-        return emit<K>(like, at(like).size, attribute, a, b);
+        return push_like(at(like), K, own_operation<K>(), attribute, a, b);
     }
     template <op K>
-    constexpr int emit(int like, extents size, int attribute, int a, int b) {
-        node n = at(like);
-        n.size = size;
-        n.kind = K;
-        n.own = own_operation<K>();
-        n.derivative = -1;
-        n.attribute = attribute;
-        n.operands = b < 0 ? 1 : 2;
-        n.in[0] = a;
-        n.in[1] = b;
-        return g_.push(n);
+    constexpr int emit(node const& like, int attribute, int a, int b) {
+        return push_like(like, K, own_operation<K>(), attribute, a, b);
     }
     constexpr int sum(int x, extents size) { return g_.push(reduce_node(x, reduction::sum, size)); }
 
@@ -221,6 +212,18 @@ private:
     struct delay_pair {
         int delay, back;
     };
+
+    constexpr int push_like(node n, op kind, operation_entry const* own, int attribute, int a,
+                            int b) {
+        n.kind = kind;
+        n.own = own;
+        n.derivative = -1;
+        n.attribute = attribute;
+        n.operands = b < 0 ? 1 : 2;
+        n.in[0] = a;
+        n.in[1] = b;
+        return g_.push(n);
+    }
 
     constexpr bool first_through(int node::* number, int k, int count) const {
         bool first = k < count;

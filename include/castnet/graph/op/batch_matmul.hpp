@@ -151,9 +151,9 @@ struct operation<op::batch_matmul> {
     // share that.
     static constexpr int of_factors(ir::differentiation& d, int like, ir::product_form const& form,
                                     int a, int b) {
-        ir::extents size = d.at(like).size;
-        size.sample = d.at(a).size.sample || d.at(b).size.sample;
-        return d.emit<op::batch_matmul>(like, size, form.packed(), a, b);
+        ir::node shaped = d.at(like);
+        shaped.size.sample = d.at(a).size.sample || d.at(b).size.sample;
+        return d.emit<op::batch_matmul>(shaped, form.packed(), a, b);
     }
     static constexpr std::ptrdiff_t flops(ir::node const& n, ir::graph_view const& g) {
         ir::product_form const f = ir::product_form::unpacked(n.attribute);
