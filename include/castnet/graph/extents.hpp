@@ -26,6 +26,8 @@ struct extents {
     memory_order order = memory_order::row_major;
 
     CASTNET_HD constexpr std::ptrdiff_t count() const { return std::ptrdiff_t{pixels} * channels; }
+    // From a sample's elements to the next one's: 0 where all samples share them.
+    CASTNET_HD constexpr std::ptrdiff_t sample_step() const { return sample ? count() : 0; }
     CASTNET_HD constexpr bool in_logical_order() const { return order == memory_order::row_major; }
     friend constexpr bool operator==(extents const&, extents const&) = default;
 };

@@ -14,17 +14,15 @@ void batch_matmul(kernel_launch const& s, tables const& t, context<sum_type<F>> 
                     &result = t.arrays[s.output];
     product_form const form = product_form::unpacked(s.attribute);
     batched_product const p = batched_product_of(form, first.size, second.size, result.size);
-    auto const step = [](array_ref const& r) { // from sample to sample
-        return r.size.sample ? r.size.count() : std::ptrdiff_t{0};
-    };
     bool const joins = p.c.rows == 1 && first.size.sample && !second.size.sample;
     std::ptrdiff_t const batch = form.batch, count = joins ? batch : c.samples * batch;
-    std::ptrdiff_t const rows = joins ? c.samples : p.c.rows, a_row = joins ? step(first) : p.a.row,
-                         c_row = joins ? step(result) : p.c.row;
+    std::ptrdiff_t const rows = joins ? c.samples : p.c.rows,
+                         a_row = joins ? first.size.sample_step() : p.a.row,
+                         c_row = joins ? result.size.sample_step() : p.c.row;
     auto const one = [&](std::ptrdiff_t i) {
         std::ptrdiff_t const sample = i / batch, k = i % batch;
         auto const place = [&](array_ref const& r, batched_matrix const& m) {
-            return c.at(r) + sample * step(r) + k * m.next;
+            return c.at(r) + sample * r.size.sample_step() + k * m.next;
         };
         with_factors<F>(std::min(p.c.rows, p.a.columns), p.c.columns, [&]<class Factor>() {
             multiply<Factor>(rows, p.c.columns, p.a.columns, {place(first, p.a), a_row, p.a.column},

@@ -44,17 +44,28 @@ void triangular_factors(kernel_launch const& s, tables const& t, context<T> cons
     });
 }
 
+// Calls f(i, x, columns) for each matrix, where x has its right side's columns, to be solved for.
+template <class T, class F>
+void solve_each(kernel_launch const& s, tables const& t, context<T> const& c, F const& f) {
+    array_ref const &matrices = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const columns = to.size.channels, count = matrices.size.channels * columns;
+    T const* const right = c.at(t.arrays[s.first_array + 1]);
+    T* const solutions = c.at(to);
+    for_each_matrix(s, matrices, c, [=, &f](std::ptrdiff_t i) {
+        T* const x = solutions + i * count;
+        std::copy_n(right + i * count, count, x);
+        f(i, x, columns);
+    });
+}
+
 template <class T>
 void solve_triangular(kernel_launch const& s, tables const& t, context<T> const& c) {
-    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    array_ref const& from = t.arrays[s.first_array];
     triangle_form const form = triangle_form::unpacked(s.attribute);
-    std::ptrdiff_t const n = from.size.channels, columns = to.size.channels;
-    T const *const matrices = c.at(from), *const right = c.at(t.arrays[s.first_array + 1]);
-    T* const solutions = c.at(to);
-    for_each_matrix(s, from, c, [=](std::ptrdiff_t i) {
+    std::ptrdiff_t const n = from.size.channels;
+    T const* const matrices = c.at(from);
+    solve_each(s, t, c, [=](std::ptrdiff_t i, T* x, std::ptrdiff_t columns) {
         T const* const a = matrices + i * n * n;
-        T* const x = solutions + i * n * columns;
-        std::copy_n(right + i * n * columns, n * columns, x);
         auto const at = [=](std::ptrdiff_t row, std::ptrdiff_t column) {
             return form.transposed ? a[column * n + row] : a[row * n + column];
         };
@@ -64,14 +75,10 @@ void solve_triangular(kernel_launch const& s, tables const& t, context<T> const&
 
 template <class T>
 void solve(kernel_launch const& s, tables const& t, context<T> const& c) {
-    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const n = from.size.channels, columns = to.size.channels;
-    T const *const right = c.at(t.arrays[s.first_array + 1]), *const factors =
-                                                                  c.at(t.arrays[s.first_array + 2]);
-    T* const solutions = c.at(to);
-    for_each_matrix(s, from, c, [=, transposed = s.attribute != 0](std::ptrdiff_t i) {
-        T* const x = solutions + i * n * columns;
-        std::copy_n(right + i * n * columns, n * columns, x);
+    std::ptrdiff_t const n = t.arrays[s.first_array].size.channels;
+    T const* const factors = c.at(t.arrays[s.first_array + 2]);
+    bool const transposed = s.attribute != 0;
+    solve_each(s, t, c, [=](std::ptrdiff_t i, T* x, std::ptrdiff_t columns) {
         solve_by_factors(n, transposed, factors + i * n * (n + 1), x, columns, columns);
     });
 }

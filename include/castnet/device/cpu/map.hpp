@@ -108,7 +108,7 @@ template <class Program, class T>
     } else if constexpr (has_sines<Program> && elementary::Vectorized<T>) {
         std::ptrdiff_t i = 0;
         auto const in_blocks = [&]<size_t Size>(std::integral_constant<size_t, Size>) {
-            for (; i + std::ptrdiff_t(Size) <= count; i += Size) {
+            for (; i + std::ptrdiff_t(Size) <= count; i += std::ptrdiff_t(Size)) {
                 T results[Size];
                 evaluate_block<Program, Size>(
                     a, [&](size_t k) { return at(i + std::ptrdiff_t(k)); }, results);

@@ -42,13 +42,11 @@ CASTNET_HD void batch_matmul(kernel_launch const& s, tables const& t, Context co
                     &result = t.arrays[s.output];
     product_form const form = product_form::unpacked(s.attribute);
     std::ptrdiff_t const count = c.samples * result.size.count();
-    auto const step = [](array_ref const& r) {
-        return r.size.sample ? r.size.count() : std::ptrdiff_t{0};
-    };
     c.launch(grid_for(count),
              batch_matmul_body<T>{stored_at(c, first), stored_at(c, second), stored_at(c, result),
                                   batched_product_of(form, first.size, second.size, result.size),
-                                  step(first), step(second), step(result), form.batch, count});
+                                  first.size.sample_step(), second.size.sample_step(),
+                                  result.size.sample_step(), form.batch, count});
 }
 
 template <class Context>

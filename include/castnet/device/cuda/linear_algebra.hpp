@@ -50,24 +50,48 @@ CASTNET_HD void factorize(kernel_launch const& s, tables const& t, Context const
                                   matrices});
 }
 
+// Columns of right sides, `columns` for each matrix (n x n), and where their solutions go.
 template <class T>
-struct solve_triangular_body {
-    stored<T> matrices, right;
+struct right_columns {
+    stored<T> from;
     T* to;
     std::ptrdiff_t n, columns, count;
+
+    // Calls f(i, x) for each, a column of matrix i's that lies at x, to be solved for.
+    template <class Block, class F>
+    CASTNET_HD void for_each(Block const& block, F const& f) const {
+        for_each_index(block, count, [&](std::ptrdiff_t column) {
+            std::ptrdiff_t const i = column / columns, first = i * n * columns + column % columns;
+            for (std::ptrdiff_t k = 0; k < n; ++k) {
+                to[first + k * columns] = from.get(first + k * columns);
+            }
+            f(i, to + first);
+        });
+    }
+};
+template <class Context>
+CASTNET_HD auto right_columns_of(kernel_launch const& s, tables const& t, Context const& c) {
+    array_ref const &matrices = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const columns = to.size.channels;
+    return right_columns<typename Context::value_type>{
+        stored_at(c, t.arrays[s.first_array + 1]), c.at(to), matrices.size.channels, columns,
+        c.samples * matrices_in(matrices.size) * columns};
+}
+
+template <class T>
+struct solve_triangular_body {
+    right_columns<T> right;
+    stored<T> matrices;
     bool lower, transposed;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t column) {
-            std::ptrdiff_t const i = column / columns, first = i * n * columns + column % columns;
-            for (std::ptrdiff_t k = 0; k < n; ++k) {
-                to[first + k * columns] = right.get(first + k * columns);
-            }
-            auto const at = [&](std::ptrdiff_t row, std::ptrdiff_t other) {
-                return matrices.get(i * n * n + (transposed ? other * n + row : row * n + other));
+        right.for_each(block, [&](std::ptrdiff_t i, T* x) {
+            std::ptrdiff_t const n = right.n;
+            auto const at = [&](std::ptrdiff_t row, std::ptrdiff_t column) {
+                return matrices.get(i * n * n + (transposed ? column * n + row : row * n + column));
             };
-            solve_triangle(n, lower != transposed, false, at, to + first, columns, 1);
+            solve_triangle(n, lower != transposed, false, at, x, right.columns, 1);
         });
     }
 };
@@ -75,33 +99,24 @@ struct solve_triangular_body {
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void solve_triangular(kernel_launch const& s, tables const& t, Context const& c) {
-    using T = typename Context::value_type;
-    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    auto const right = right_columns_of(s, t, c);
     triangle_form const form = triangle_form::unpacked(s.attribute);
-    std::ptrdiff_t const columns = to.size.channels,
-                         count = c.samples * matrices_in(from.size) * columns;
-    c.launch(grid_for(count),
-             solve_triangular_body<T>{stored_at(c, from), stored_at(c, t.arrays[s.first_array + 1]),
-                                      c.at(to), from.size.channels, columns, count, form.lower,
-                                      form.transposed});
+    c.launch(grid_for(right.count),
+             solve_triangular_body<typename Context::value_type>{
+                 right, stored_at(c, t.arrays[s.first_array]), form.lower, form.transposed});
 }
 
 template <class T>
 struct solve_body {
-    stored<T> right;
+    right_columns<T> right;
     T const* factors;
-    T* to;
-    std::ptrdiff_t n, columns, count;
     bool transposed;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t column) {
-            std::ptrdiff_t const i = column / columns, first = i * n * columns + column % columns;
-            for (std::ptrdiff_t k = 0; k < n; ++k) {
-                to[first + k * columns] = right.get(first + k * columns);
-            }
-            solve_by_factors(n, transposed, factors + i * n * (n + 1), to + first, columns, 1);
+        right.for_each(block, [&](std::ptrdiff_t i, T* x) {
+            std::ptrdiff_t const n = right.n;
+            solve_by_factors(n, transposed, factors + i * n * (n + 1), x, right.columns, 1);
         });
     }
 };
@@ -109,13 +124,10 @@ struct solve_body {
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void solve(kernel_launch const& s, tables const& t, Context const& c) {
-    using T = typename Context::value_type;
-    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const columns = to.size.channels,
-                         count = c.samples * matrices_in(from.size) * columns;
-    c.launch(grid_for(count), solve_body<T>{stored_at(c, t.arrays[s.first_array + 1]),
-                                            c.at(t.arrays[s.first_array + 2]), c.at(to),
-                                            from.size.channels, columns, count, s.attribute != 0});
+    auto const right = right_columns_of(s, t, c);
+    c.launch(grid_for(right.count),
+             solve_body<typename Context::value_type>{right, c.at(t.arrays[s.first_array + 2]),
+                                                      s.attribute != 0});
 }
 
 template <class T>

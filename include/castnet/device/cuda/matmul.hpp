@@ -91,8 +91,7 @@ products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> c
     bool const shared = c.samples > 1 && !(first.size.sample && second.size.sample);
     bool const together = !form.beside_a && !form.beside_b && !form.beside_c && !shared;
     auto const lies = [&](array_ref const& r, batched_matrix const& x) {
-        std::ptrdiff_t const of_sample = r.size.sample ? r.size.count() : 0;
-        return cublas::placement{r.size.channels, together ? x.next : of_sample};
+        return cublas::placement{r.size.channels, together ? x.next : r.size.sample_step()};
     };
     products_of_batch p;
     p.what = {m.c.rows, m.c.columns, m.a.columns};
