@@ -1064,9 +1064,9 @@ TEST_CASE("sums of products of matrices by their letters") {
 
 TEST_CASE("random words of many counters are those of each") {
     std::uint64_t const stream = 0x123456789ABCDEF, first = 0xFFFFFFFF - 20; // over a carry
-    std::uint64_t words[2][2 * detail::few_random_words];
-    detail::random_words(key_of(0x9876543210), stream, first, words);
-    for (size_t i = 0; i != 2 * detail::few_random_words; ++i) {
+    std::uint64_t words[2][2 * cpu::philox_counters];
+    cpu::philox_words(key_of(0x9876543210), stream, first, 2 * cpu::philox_counters, words);
+    for (size_t i = 0; i != 2 * cpu::philox_counters; ++i) {
         auto const drawn = detail::block_of(key_of(0x9876543210), stream, first + i);
         CHECK(words[0][i] == (std::uint64_t{drawn.x0} << 32 | drawn.x1));
         CHECK(words[1][i] == (std::uint64_t{drawn.x2} << 32 | drawn.x3));

@@ -6,8 +6,8 @@
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/core/sine.hpp>
+#include <castnet/cpu/philox_words.hpp>
 #include <castnet/tensor/detail/blocks.hpp>
-#include <castnet/tensor/detail/random_words.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
@@ -104,16 +104,16 @@ private:
 template <class T, size_t Count>
 void uniform_pairs(philox_key key, std::uint64_t stream, std::uint64_t begin, T (&first)[Count],
                    T (&second)[Count]) {
-    if constexpr (Count < few_random_words) {
+    if constexpr (Count < cpu::philox_counters) {
         for (size_t i = 0; i != Count; ++i) {
             auto const pair = random_pair<T>(key, stream, begin + i);
             first[i] = pair.first;
             second[i] = pair.second;
         }
     } else {
-        constexpr size_t groups = (Count + few_random_words - 1) / few_random_words;
-        std::uint64_t words[2][groups * few_random_words];
-        random_words(key, stream, begin, words);
+        constexpr size_t groups = (Count + cpu::philox_counters - 1) / cpu::philox_counters;
+        std::uint64_t words[2][groups * cpu::philox_counters];
+        cpu::philox_words(key, stream, begin, Count, words);
         for (size_t i = 0; i != Count; ++i) {
             auto const pair = uniform_of_words<T>(words[0][i], words[1][i]);
             first[i] = pair.first;
@@ -198,8 +198,9 @@ tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t st
     constexpr size_t at_once = 256;
     std::uint64_t words[2][at_once];
     for (size_t begin = 0; begin < N; begin += at_once) {
-        detail::random_words(key_of(seed), detail::permutation_stream(stream), begin, words);
-        for (size_t i = 0; i != std::min(at_once, N - begin); ++i) {
+        size_t const count = std::min(at_once, N - begin);
+        cpu::philox_words(key_of(seed), detail::permutation_stream(stream), begin, count, words);
+        for (size_t i = 0; i != count; ++i) {
             items[begin + i] = detail::with_place<std::uint32_t>(
                 static_cast<std::uint32_t>(words[0][i] >> 32), begin + i);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/cpu/philox_words.hpp>
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/sine_blocks.hpp>
@@ -53,22 +54,14 @@ public:
               std::ptrdiff_t count) {
         std::ptrdiff_t const element = p.pixel * p.channels + p.channel, first = element / 4;
         std::ptrdiff_t const blocks = (element + count + 3) / 4 - first;
-        std::uint32_t by_word[4][most_blocks];
-        auto const draw_block = [&](std::ptrdiff_t i) __attribute__((always_inline)) {
-            philox_block const x =
-                random_at_points::block(a, stream, p.sample, static_cast<std::uint32_t>(first + i));
-            by_word[0][i] = x.x0;
-            by_word[1][i] = x.x1;
-            by_word[2][i] = x.x2;
-            by_word[3][i] = x.x3;
-        };
-        CASTNET_SIMD
-        for (std::ptrdiff_t i = 0; i < blocks; ++i) {
-            draw_block(i);
-        }
+        std::uint64_t pairs[2][most_blocks];
+        philox_words(a.key, pair_of(a.first_stream + stream, a.step),
+                     pair_of(static_cast<std::uint32_t>(first),
+                             a.first_sample + static_cast<std::uint32_t>(p.sample)),
+                     static_cast<std::size_t>(blocks), pairs);
         for (std::ptrdiff_t i = 0; i < blocks; ++i) {
             for (int k = 0; k < 4; ++k) {
-                words_[4 * i + k] = by_word[k][i];
+                words_[4 * i + k] = static_cast<std::uint32_t>(pairs[k / 2][i] >> 32 * (1 - k % 2));
             }
         }
         shift_ = element % 4 - p.channel;
@@ -81,10 +74,42 @@ public:
     }
 
 private:
-    static constexpr std::ptrdiff_t most_blocks = most / 4 + 1;
+    static constexpr std::ptrdiff_t most_blocks = most / 4 + philox_counters;
+    static constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) {
+        return std::uint64_t{high} << 32 | low;
+    }
+
     std::uint32_t words_[4 * most_blocks];
     std::ptrdiff_t shift_ = 0;
 };
+
+// The channels i to end - 1 after p.
+template <class Program, class T, class... Random>
+[[gnu::always_inline]] inline void map_channels(program_arguments<T> const& a, T* to,
+                                                point const& p, std::ptrdiff_t i,
+                                                std::ptrdiff_t end, Random const&... random) {
+#ifdef __clang__
+    // Clang looks at run time whether the result overlaps with what is read, as one that is
+    // computed in place does, and would take one number at a time then.
+    auto const in_blocks = [&]<std::ptrdiff_t Size>(std::integral_constant<std::ptrdiff_t, Size>)
+                               __attribute__((always_inline)) {
+                                   for (; i + Size <= end; i += Size) {
+                                       T results[Size];
+                                       for (std::ptrdiff_t k = 0; k < Size; ++k) {
+                                           results[k] =
+                                               evaluate_channel<Program>(a, p, i + k, random...);
+                                       }
+                                       std::copy_n(results, Size, to + i);
+                                   }
+                               };
+    in_blocks(std::integral_constant<std::ptrdiff_t, 4 * simd<T>::width>{});
+    in_blocks(std::integral_constant<std::ptrdiff_t, simd<T>::width>{});
+#endif
+    CASTNET_SIMD
+    for (std::ptrdiff_t k = i; k < end; ++k) {
+        to[k] = evaluate_channel<Program>(a, p, k, random...);
+    }
+}
 
 // The points from p on, `count` channels of one row.
 template <class Program, class T>
@@ -100,10 +125,7 @@ template <class Program, class T>
             std::ptrdiff_t const end = std::min(first + random_words::most, count);
             words.draw(a, static_cast<std::uint32_t>(a.scalar[Program::stream]), at(first),
                        end - first);
-            CASTNET_SIMD
-            for (std::ptrdiff_t i = first; i < end; ++i) {
-                to[i] = evaluate_channel<Program>(a, p, i, words);
-            }
+            map_channels<Program>(a, to, p, first, end, words);
         }
     } else if constexpr (has_sines<Program> && elementary::Vectorized<T>) {
         std::ptrdiff_t i = 0;
@@ -119,28 +141,7 @@ template <class Program, class T>
         in_blocks(std::integral_constant<size_t, simd<T>::width>{});
         in_blocks(std::integral_constant<size_t, 1>{});
     } else {
-        std::ptrdiff_t i = 0;
-#ifdef __clang__
-        // Clang looks at run time whether the result overlaps with what is read, as one that is
-        // computed in place does, and would take one number at a time then.
-        auto const in_blocks =
-            [&]<std::ptrdiff_t Size>(std::integral_constant<std::ptrdiff_t, Size>)
-                __attribute__((always_inline)) {
-                    for (; i + Size <= count; i += Size) {
-                        T results[Size];
-                        for (std::ptrdiff_t k = 0; k < Size; ++k) {
-                            results[k] = evaluate_channel<Program>(a, p, i + k);
-                        }
-                        std::copy_n(results, Size, to + i);
-                    }
-                };
-        in_blocks(std::integral_constant<std::ptrdiff_t, 4 * simd<T>::width>{});
-        in_blocks(std::integral_constant<std::ptrdiff_t, simd<T>::width>{});
-#endif
-        CASTNET_SIMD
-        for (std::ptrdiff_t k = i; k < count; ++k) {
-            to[k] = evaluate_channel<Program>(a, p, k);
-        }
+        map_channels<Program>(a, to, p, 0, count);
     }
 }
 
