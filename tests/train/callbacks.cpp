@@ -112,6 +112,20 @@ TEST_CASE("the rate is reduced where PyTorch's ReduceLROnPlateau reduces it") {
     CHECK(factor({.monitor = "accuracy", .factor = 0.5, .patience = 0}, {0.5, 0.6, 0.7}) == 1);
 }
 
+TEST_CASE("the rate is reduced where a negative number no longer improves") {
+    auto const factor = [](cn::better best, std::vector<double> const& values) {
+        cn::reduce_on_plateau const rule{
+            .monitor = "loss", .factor = 0.5, .patience = 0, .threshold = 0.1, .best = best};
+        return rule.rate_factor(history_of("loss", values));
+    };
+    CHECK(factor(cn::better::lower, {-1, -1}) == 0.5);
+    CHECK(factor(cn::better::lower, {-1, -1.05}) == 0.5); // within the threshold
+    CHECK(factor(cn::better::lower, {0.5, 0, -1, -1.2}) == 1);
+    CHECK(factor(cn::better::higher, {-1, -1}) == 0.5);
+    CHECK(factor(cn::better::higher, {-1, -0.95}) == 0.5);
+    CHECK(factor(cn::better::higher, {-1, -0.8, 0, 0.5}) == 1);
+}
+
 TEST_CASE("callbacks end a fit, change its rate and see its history") {
     run<> r;
     std::vector<std::string> seen;

@@ -14,8 +14,9 @@ namespace castnet {
 
 // Multiplies the learning rate by `factor` when a column has not become better for more than
 // `patience` epochs, down to the share `least` of the schedule's rate, and not again for `cooldown`
-// epochs: PyTorch's ReduceLROnPlateau, with its relative threshold. It depends on the history
-// alone, so that a resumed training has the same rates.
+// epochs: PyTorch's ReduceLROnPlateau, with its relative threshold, which is a part of the size of
+// negative numbers, too (PyTorch takes -1 after -1 for better). It depends on the history alone, so
+// that a resumed training has the same rates.
 struct reduce_on_plateau {
     std::string monitor = "val_loss";
     double factor = 0.1;
@@ -41,8 +42,8 @@ struct reduce_on_plateau {
         double rate = 1;
         int bad = 0, cooling = 0;
         for (double const now : h.epochs() == 0 ? std::vector<double>{} : h[monitor]) {
-            bool const improved =
-                growing ? now > reached * (1 + threshold) : now < reached * (1 - threshold);
+            double const by = growing == (reached > 0) ? 1 + threshold : 1 - threshold;
+            bool const improved = growing ? now > reached * by : now < reached * by;
             reached = improved ? now : reached;
             bad = improved ? 0 : bad + 1;
             if (cooling > 0) {
