@@ -33,6 +33,11 @@ TEST_CASE("columns are found by name and read as numbers or classes") {
 TEST_CASE("classes are numbered by value, or as in another table") {
     CHECK(table("k\n10\n2\n0\n2\n").classes("k").names == std::vector<std::string>{"0", "2", "10"});
     CHECK(table("k\n10\n2\nx\n").classes("k").names == std::vector<std::string>{"10", "2", "x"});
+    CHECK(table("k\n1\n-10\n9\n-1\n10\n0\n1\n-9\n").classes("k").names ==
+          std::vector<std::string>{"-10", "-9", "-1", "0", "1", "9", "10"});
+    CHECK(table("k\n10\n007\n7\n007\n").classes("k").names ==
+          std::vector<std::string>{"007", "7", "10"});
+    CHECK(table("k\n10\n-\n9\n").classes("k").names == std::vector<std::string>{"-", "10", "9"});
     auto const kinds = table("k\ncat\ndog\nbird\n").classes("k");
     auto const tested = table("k\ndog\ncat\n").classes("k", kinds.names);
     CHECK(tested.names == kinds.names);

@@ -17,6 +17,28 @@
 
 namespace castnet::io {
 
+namespace detail {
+
+// Whether a text is a whole number, of any length, and whether one is less than another; where both
+// are the same number, such as 7 and 07, their texts decide.
+inline bool is_whole_number(std::string_view text) {
+    text.remove_prefix(text.starts_with('-') ? 1 : 0);
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+[[gnu::noinline]] inline bool is_less(std::string_view a, std::string_view b) {
+    auto const digits = [](std::string_view text) {
+        return text.substr(std::min(text.find_first_not_of("-0"), text.size()));
+    };
+    bool const negative = a.starts_with('-');
+    auto const x = digits(a), y = digits(b);
+    if (negative != b.starts_with('-') || x == y) {
+        return a < b; // a minus comes before all digits
+    }
+    return (x.size() != y.size() ? x.size() < y.size() : x < y) != negative;
+}
+
+} // namespace detail
+
 // Class numbers of a column of text: a name for each number, and a number for each row.
 struct csv_classes {
     std::vector<std::string> names;
@@ -107,11 +129,9 @@ public:
     // csv_options::missing_class names the class of those.
     [[gnu::noinline]] csv_classes classes(std::string_view column) const {
         std::vector<std::string> names = class_names(number_of(column));
-        bool const are_numbers = std::all_of(names.begin(), names.end(), [](auto const& name) {
-            return name.find_first_not_of("0123456789") == name.npos;
-        });
+        bool const are_numbers = std::all_of(names.begin(), names.end(), detail::is_whole_number);
         std::sort(names.begin(), names.end(), [&](auto const& a, auto const& b) {
-            return are_numbers && a.size() != b.size() ? a.size() < b.size() : a < b;
+            return are_numbers ? detail::is_less(a, b) : a < b;
         });
         names.erase(std::unique(names.begin(), names.end()), names.end());
         return classes(column, std::move(names));
