@@ -186,6 +186,21 @@ TEST_CASE("contrast keeps the mean of the grey image, and saturation the grey of
     CHECK(z != x);
 }
 
+TEST_CASE("jitter by more than the whole makes no negative factors, as torchvision's") {
+    float least = 1, most = 0;
+    for (std::uint64_t sample = 0; sample < 200; ++sample) {
+        std::vector<float> image{0.1F, 0.2F, 0.3F};
+        castnet::data::random_stream random{1, 5, sample};
+        castnet::data::transform_image(color_jitter{.contrast = 1.5, .most = 10},
+                                       castnet::data::pixels<float>{image.data(), 1, 1, 3}, random);
+        least = std::min(least, image[2] - image[0]);
+        most = std::max(most, image[2] - image[0]);
+    }
+    CHECK(least >= 0);
+    CHECK(least < 0.02F);
+    CHECK(most > 0.3F);
+}
+
 TEST_CASE("standardized channels have mean 0 and deviation 1 where their numbers do") {
     auto const x = after(standardize{{0.5, 0.25}, {2, 4}}, std::vector<float>(48, 1));
     CHECK(x[0] == 0.25F);

@@ -11,9 +11,10 @@
 
 namespace castnet::data {
 
-// Brightness, contrast and saturation times factors from 1 - range to 1 + range, in this order
-// (torchvision's ColorJitter without hue). Contrast keeps the mean of the grey image, saturation
-// each pixel's grey; images of one channel have no saturation. Numbers are kept in [0, most].
+// Brightness, contrast and saturation times factors from 1 - range, or 0, to 1 + range, in this
+// order (torchvision's ColorJitter without hue). Contrast keeps the mean of the grey image,
+// saturation each pixel's grey; images of one channel have no saturation. Numbers are kept in [0,
+// most].
 struct color_jitter {
     double brightness = 0, contrast = 0, saturation = 0;
     double most = 1;
@@ -101,13 +102,13 @@ struct color_jitter {
         }
     };
     drawn draw(size_t, size_t, size_t, detail::random_stream& random) const {
+        auto const factor = [&](double range) {
+            return range > 1 ? (1 + range) * random.uniform()
+                             : 1 + detail::symmetric(range, random);
+        };
         // braces: in order
-        return {1 + detail::symmetric(brightness, random),
-                1 + detail::symmetric(contrast, random),
-                1 + detail::symmetric(saturation, random),
-                most,
-                contrast != 0,
-                saturation != 0};
+        return {factor(brightness), factor(contrast), factor(saturation), most,
+                contrast != 0,      saturation != 0};
     }
 };
 
