@@ -153,9 +153,9 @@ private:
 } // namespace detail
 
 // Decodes a PNG to one channel or three, turned as its Exif data say: 16 bits become 8,
-// transparency is dropped, gamma left as it is, as PIL does. `file` is for messages. Throws
-// file_error where the content is none, is damaged or cut short, or says that it has more pixels
-// than it can have.
+// rounded (PIL cuts the lower ones off, and grey numbers above 255); transparency is dropped and
+// gamma left as it is, as PIL does. `file` is for messages. Throws file_error where the content is
+// none, is damaged or cut short, or says that it has more pixels than it can have.
 [[gnu::noinline]] inline bitmap decode_png(std::span<unsigned char const> content, size_t channels,
                                            std::string const& file) {
     detail::png_reader png{content};

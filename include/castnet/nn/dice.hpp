@@ -12,9 +12,10 @@
 namespace castnet {
 
 // 1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) for p = sigmoid(logits) and targets t of 0
-// or 1, with sums over all elements of a sample (Milletari et al. 2016 without squares; Keras' Dice
-// and MONAI's DiceLoss, of single samples). It goes with binary_cross_entropy, for the same logits:
-// struct { … return cn::binary_cross_entropy(x, t) + cn::dice(x, t); }.
+// or 1, with sums over all elements of a sample (Milletari et al. 2016 without squares; MONAI's
+// DiceLoss, of single samples; Keras' Dice without `smooth` above the fraction, so that the loss of
+// an empty image that is found empty is 1 there and 0 here). It goes with binary_cross_entropy, for
+// the same logits: struct { … return cn::binary_cross_entropy(x, t) + cn::dice(x, t); }.
 struct dice_loss {
     static constexpr char const* name = "dice";
     static constexpr bool labels = false;
@@ -34,8 +35,8 @@ struct dice_loss {
 inline constexpr dice_loss dice{};
 
 // 1 - (o + smooth) / (o + alpha (sum(p) - o) + beta (sum(t) - o) + smooth), where o = sum(p t), for
-// p and t as above: alpha weighs false positives, beta false negatives (Salehi et al. 2017; Keras'
-// Tversky and MONAI's TverskyLoss, of single samples).
+// p and t as above: alpha weighs false positives, beta false negatives (Salehi et al. 2017; MONAI's
+// TverskyLoss and, with the same difference, Keras' Tversky, of single samples).
 struct tversky_loss {
     static constexpr char const* name = "tversky";
     static constexpr bool labels = false;
