@@ -1,4 +1,5 @@
-// Initialisers, with the definitions of Keras and PyTorch. Use: cn::dense<64>.init(cn::he_normal).
+// Initialisers, with the definitions of Keras and PyTorch; normal distributions are whole, as
+// PyTorch's, where Keras' end at two deviations. Use: cn::dense<64>.init(cn::he_normal).
 #pragma once
 
 #include <castnet/graph/parameter.hpp>
