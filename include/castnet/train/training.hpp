@@ -346,10 +346,10 @@ public:
         }
     }
 
-    // The gradient of the last step with respect to a parameter, divided by the sum of weights, in
-    // logical order; empty for a frozen one. Throws castnet::error if there is no parameter of this
-    // name, before the first step, or if another thread trains. For tests and for loops of one's
-    // own.
+    // The gradient of the last step's loss with respect to a parameter, divided by the sum of
+    // weights, in logical order; empty for a frozen one. Neither clipping nor the penalties of
+    // layers (l1, l2) are in it. Throws castnet::error if there is no parameter of this name,
+    // before the first step, or if another thread trains. For tests and for loops of one's own.
     std::vector<T> gradient(name_argument name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
