@@ -46,6 +46,20 @@ struct masked {
 template <std::size_t Device>
 using masked_network = cn::network<masked<Device>{}, cn::input<3, 4>>;
 
+// Loops over time of which nobody reads the gradient of the first repetition's sequence; that of
+// the others is read after the loop only.
+struct loop {
+    constexpr auto operator()(auto x) const {
+        return cn::scan(x, cn::shape<4>{},
+                        [](auto x_t, auto h) {
+                            return cn::tanh(x_t + 0.5 * (h | cn::named<"back", cn::dense<4>>));
+                        })
+            .outputs;
+    }
+};
+template <auto... Parts>
+using loops = cn::sequential<cn::input<3, 4>, Parts..., cn::flatten, cn::dense<3>>;
+
 auto samples() {
     std::vector<float> x(20 * 12), y(20);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -106,6 +120,16 @@ TEST_CASE("outputs of the repetitions of a block") {
     auto const x = samples();
     CHECK(cn::output_of<"2">(a, x) == cn::output_of<"2">(b, x));
     CHECK(cn::output_of<"3.1">(a, x) == cn::output_of<"3.1">(b, x));
+}
+
+TEST_CASE("repeated loops over time at the beginning of a network") {
+    one<loops<cn::repeat<3, loop{}>>> a{cn::seed{3}};
+    one<loops<loop{}, loop{}, loop{}>> b{cn::seed{3}};
+    auto first = compiled(a);
+    auto second = compiled(b);
+    fit(first, 2);
+    fit(second, 2);
+    CHECK(check::everything(a) == check::everything(b));
 }
 
 #ifndef CASTNET_TEST_DEVICE

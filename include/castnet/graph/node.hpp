@@ -83,6 +83,12 @@ constexpr bool is_drawn(op kind) {
     return kind == op::bernoulli || kind == op::normal;
 }
 
+// The next step of a loop reads what its operand is, or the next repetition of a block, which may
+// be its only reader.
+constexpr bool is_read_next(op kind) {
+    return kind == op::feedback || kind == op::repeated;
+}
+
 CASTNET_HD constexpr bool is_matmul(op kind) {
     return kind == op::matmul || kind == op::matmul_data || kind == op::matmul_weight;
 }

@@ -43,7 +43,7 @@ private:
     constexpr void find_readers() {
         for (int i = count_ - 1; i >= 0; --i) {
             node const& n = nodes_[i];
-            if (reader_[i] == nobody && n.kind != op::feedback) {
+            if (reader_[i] == nobody && !is_read_next(n.kind)) {
                 continue;
             }
             bool const program = n.kind == op::map || n.kind == op::reduce;

@@ -22,7 +22,7 @@ public:
         find_ends();
         for (int i = count_ - 1; i >= 0; --i) { // the readers of a node come before it
             node& n = nodes_[i];
-            if (loop_of_readers_[i] == nobody && n.kind != op::feedback) {
+            if (loop_of_readers_[i] == nobody && !is_read_next(n.kind)) {
                 continue;
             }
             if (n.operands == 1) {
