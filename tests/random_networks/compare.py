@@ -2,6 +2,7 @@
 """Compares random networks with PyTorch: a step of gradient descent, predictions, or the time of a step.
 
     tests/random_networks/compare.py 0 40          # seeds 0 to 39: right?
+    tests/random_networks/compare.py 0 40 --wide   # wider than tiles of kernels, in double or float
     tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread or --threads: how fast?
     tests/random_networks/compare.py 0 40 --gpu    # right on a GPU? (with --time: how fast, in bfloat16?)
     tests/random_networks/compare.py 0 40 --bf16   # with factors rounded to bfloat16: about right?
@@ -30,6 +31,8 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
 
+from products import products
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
@@ -41,6 +44,12 @@ SMALL = Sizes(channels=[1, 2, 3, 4, 8, 16], side=range(5, 21), volume=range(2, 1
               features=[1, 3, 8, 12, 16],
               inputs=[1, 3, 13, 64, 100, 300, 784], filters=[1, 2, 3, 5, 8, 12, 16, 17, 24, 32, 40, 64, 70],
               units=[1, 3, 5, 8, 16, 20, 33, 50, 64, 130], batch=[1, 2, 3, 4, 5, 8, 9, 13, 16, 24], most=2e4)
+# Wider than the tiles of kernels, odd and prime.
+WIDE = Sizes(channels=[1, 3, 16, 17, 24, 33, 40, 65, 96], side=[5, 7, 9, 13, 14, 17, 23, 29], volume=[2, 3, 5, 7, 9],
+             steps=[2, 7, 17, 33, 65, 70], features=[17, 24, 33, 40, 65, 96, 130], inputs=[17, 33, 65, 100, 257, 784],
+             filters=[17, 24, 33, 40, 64, 65, 96, 100, 130], units=[17, 24, 33, 40, 64, 65, 96, 100, 130, 257],
+             batch=[1, 2, 3, 7, 9, 17, 33, 64], most=1e5)
+COUNTS = [1, 2, 3, 7, 33, 64, 257]  # of rows that a wide network predicts at once
 LARGE = Sizes(channels=[1, 3, 16, 32, 64], side=[16, 24, 28, 32, 48, 64], volume=[8, 12, 16, 24, 32],
               steps=[16, 32, 50, 64, 100, 128], features=[4, 16, 32, 64, 128], inputs=[13, 64, 300, 784, 1024, 2048],
               filters=[8, 16, 24, 32, 48, 64, 96, 128, 192], units=[10, 16, 32, 64, 100, 128, 256, 1000],
@@ -256,6 +265,17 @@ def repeated(make):
     return layers
 
 
+def by_parameters(r, shape, sizes):
+    return Layer(*products(r, shape, sizes))
+
+
+def by_parameters_of_same_shape(r, shape, sizes):
+    while True:
+        layer = by_parameters(r, shape, sizes)
+        if layer.shape == shape:
+            return layer
+
+
 def activation(r, shape, sizes):
     name, module = r.choice(ACTIVATIONS)
     return Layer(name, module(), shape)
@@ -299,7 +319,7 @@ def depthwise_conv2d(r, shape, sizes):
 
 
 def conv_transpose2d(r, shape, sizes):
-    filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([2, 3, 4])
+    filters, kernel = r.choice(sizes.filters), r.choice([2, 3, 4])
     stride, padding, dilation = r.choice([1, 2, 3]), r.choice([0, 1]), r.choice([1, 1, 2])
     more = r.choice([0, 1]) if stride > 1 else 0
     groups = r.choice([1, 1] + [g for g in (2, 3, 4) if shape[0] % g == filters % g == 0])
@@ -439,7 +459,7 @@ def conv3d(r, shape, sizes):
 
 
 def conv_transpose3d(r, shape, sizes):
-    filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([(2, 2, 2), (3, 3, 3), (1, 2, 2), (3, 2, 4)])
+    filters, kernel = r.choice(sizes.filters), r.choice([(2, 2, 2), (3, 3, 3), (1, 2, 2), (3, 2, 4)])
     stride, padding = r.choice([(1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 1, 1)]), r.choice([0, 0, 1])
     padding = min([padding] + [k - 1 for k in kernel])
     dilation, more = r.choice([(1, 1, 1), (1, 1, 1), (2, 1, 2)]), tuple(r.randrange(s) for s in stride)
@@ -488,7 +508,7 @@ def normalised_volume(r, shape, sizes):
 
 
 def residual_volume(r, shape, sizes):
-    channels, filters = shape[0], r.choice([4, 16, 33])
+    channels, filters = shape[0], r.choice(sizes.filters)
     inner = [Layer(f"conv3d<{filters}, 3, conv3{{.padding = same}}>", nn.Conv3d(channels, filters, 3, padding=1), None),
              activation(r, None, sizes),
              Layer(f"conv3d<{channels}, 1>", nn.Conv3d(filters, channels, 1), None)]
@@ -496,7 +516,7 @@ def residual_volume(r, shape, sizes):
 
 
 def residual_image(r, shape, sizes):
-    channels, filters, kernel = shape[0], r.choice([4, 16, 33]), r.choice([1, 3, 5])
+    channels, filters, kernel = shape[0], r.choice(sizes.filters), r.choice([1, 3, 5])
     inner = [Layer(f"conv2d<{filters}, {kernel}, conv{{.padding = same}}>",
                    nn.Conv2d(channels, filters, kernel, padding=kernel // 2), None), activation(r, None, sizes)]
     if r.random() < 0.5:
@@ -553,7 +573,7 @@ def layer_norm(r, shape, sizes):
 
 def conv_transpose1d(r, shape, sizes):
     steps, features = shape
-    filters, kernel, stride = r.choice([1, 3, 8, 20]), r.choice([2, 3, 4]), r.choice([1, 2, 3])
+    filters, kernel, stride = r.choice(sizes.filters), r.choice([2, 3, 4]), r.choice([1, 2, 3])
     padding, more = r.choice([0, 1]), r.randrange(stride)
     groups = r.choice([1, 1] + [g for g in (2, 3, 4) if features % g == filters % g == 0])
     options = f".stride = {stride}, .padding = {padding}, .output_padding = {more}, .groups = {groups}"
@@ -597,8 +617,9 @@ def batch_norm(r, shape, sizes):
 
 
 def residual_vector(r, shape, sizes):
-    return residual([Layer("dense<24>", nn.Linear(shape[0], 24), None), Layer("tanh", nn.Tanh(), None),
-                     Layer(f"dense<{shape[0]}>", nn.Linear(24, shape[0]), None)], shape)
+    units = r.choice(sizes.units)
+    return residual([Layer(f"dense<{units}>", nn.Linear(shape[0], units), None), Layer("tanh", nn.Tanh(), None),
+                     Layer(f"dense<{shape[0]}>", nn.Linear(units, shape[0]), None)], shape)
 
 
 # By the number of axes.
@@ -612,10 +633,11 @@ LAYERS = {4: [conv3d] * 4 + [conv_transpose3d, normalised_volume, activation, po
                              repeated(residual_image), local_response_norm,
                              shared(same_image, activation, pool2d, upsample2d)],
           2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activation, attention, pool1d,
-              permute, conv_transpose1d, upsample1d, of_channels, running_standard, local_response_norm,
-              shared(same_sequence, activation, pool1d)],
+              permute, conv_transpose1d, upsample1d, of_channels, running_standard, local_response_norm, by_parameters,
+              repeated(by_parameters_of_same_shape), shared(same_sequence, activation, pool1d)],
           1: [dense, dense, activation, batch_norm, layer_norm, residual_vector, of_channels, running_standard,
-              repeated(residual_vector), local_response_norm, shared(same_vector, activation)]}
+              repeated(residual_vector), local_response_norm, by_parameters, repeated(by_parameters_of_same_shape),
+              shared(same_vector, activation)]}
 
 
 def ends(r, shape, sizes):
@@ -642,6 +664,7 @@ def ends(r, shape, sizes):
 class Network:
     definitions = RunningStandard.castnet  # of what its layers name
     capacity = 0  # of a step, which may have fewer samples; 0: as many
+    counts = []  # of samples that are also predicted at once
     policy = "{}"  # of the one that computes with a type of numbers
 
     def __init__(self, seed, sizes):
@@ -663,9 +686,11 @@ class Network:
         self.batch = r.choice(sizes.batch)
         if any("batch_norm" in layer for layer in self.layers):
             self.batch = max(self.batch, 4)
-        self.capacity = self.batch + (r.choice([0, 0, 3]) if sizes is SMALL else 0)
+        self.capacity = self.batch + (r.choice([0, 0, 3]) if sizes is not LARGE else 0)
+        self.counts = COUNTS if sizes is WIDE else []
         self.torch = nn.Sequential(*(layer.torch for layer in layers))
-        self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, *self.output)
+        self.x = torch.randn(max(self.batch, *self.counts, 0), *self.input)
+        self.y = torch.randn(len(self.x), *self.output)
 
     @staticmethod
     def work(layer):
@@ -685,6 +710,7 @@ class Network:
                 f"namespace cn = castnet;\n"
                 f"using policy = {self.policy.format(policy(number, device))};\n"
                 f"constexpr cn::size_t batch = {self.batch}, capacity = {self.capacity or self.batch};\n"
+                f"constexpr std::initializer_list<cn::size_t> counts{{{', '.join(map(str, self.counts))}}};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
                 f"{self.definitions}"
@@ -796,7 +822,8 @@ def differences(net, folder, number, runs):
             into.copy_(values)
     x, y = net.x.double(), net.y.double()
     torchs.eval()
-    predicted = torchs(x)
+    of_all = torchs(x).detach()
+    x, y, predicted = x[:net.batch], y[:net.batch], of_all[:net.batch]
     torchs.train()
     torchs.zero_grad()
     loss = F.mse_loss(torchs(x), y)
@@ -804,6 +831,8 @@ def differences(net, folder, number, runs):
     largest = 0.0
     if trained:
         loss.backward()
+        for p in trained.values():
+            p.grad = torch.zeros_like(p) if p.grad is None else p.grad  # of a single step, which may not count
         largest = max(float(p.grad.abs().max()) for p in trained.values())
     # (a gradient of 0, as that of a bias before a normalisation, is what rounding leaves of others)
     least = max(1e-5 if exact else 1e-3, 1e-2 * largest)
@@ -826,6 +855,9 @@ def differences(net, folder, number, runs):
         if after.abs().max() < 1e4:
             c.same("prediction after the step", numbers[count + 1:2 * count + 1], after, tolerance, 1e-3)
     by_steps = numbers[2 * count + 1:] # of each sample all steps, and the last one once more
+    for n in net.counts:
+        some, by_steps = by_steps[:of_all[:n].numel()], by_steps[of_all[:n].numel():]
+        c.same(f"prediction of {n}", some, of_all[:n].flatten(), tolerance, 1e-3)
     if len(by_steps) > 0:
         expected = torch.cat([predicted.flatten(1), predicted[:, -1]], 1)
         c.same("prediction step by step", by_steps, expected.detach().flatten(), tolerance, 1e-3)
@@ -918,8 +950,13 @@ def options(documentation, folder):
     parser.add_argument("--folder", type=lambda path: Path(path).resolve(), default=ROOT / "build" / folder)
     parser.add_argument("--compiler", default="g++ -march=native -fopenmp",
                         help="with flags; default: g++ -march=native -fopenmp")
+    parser.add_argument("--wide", action="store_true", help="wider than tiles of kernels; one type of numbers for each")
     parser.set_defaults(time=False, bf16=False, threads=1, gpu=False, build=False, built=False)
     return parser
+
+
+def sizes_of(given, small, wide, large):
+    return large if given.time else wide if given.wide else small
 
 
 def run_all(given, network, numbers):
@@ -932,7 +969,7 @@ def run_all(given, network, numbers):
             print_times(net, folder, seed, given)
             continue
         found = []
-        for number in numbers:
+        for number in [numbers[seed % len(numbers)]] if given.wide else numbers:
             try:
                 found += check(net, folder / number, number, given)
             except RuntimeError as e:
@@ -954,7 +991,7 @@ def main():
     if (given.build or given.built) and not given.gpu:
         parser.error("--build and --built are for --gpu")
     torch.backends.cudnn.benchmark = torch.backends.cuda.matmul.allow_tf32 = True
-    run_all(given, lambda seed: Network(seed, LARGE if given.time else SMALL),
+    run_all(given, lambda seed: Network(seed, sizes_of(given, SMALL, WIDE, LARGE)),
             ["bfloat16"] if given.bf16 else ["double", "float"])
 
 

@@ -2,6 +2,7 @@
 """Compares random functions of symbols with PyTorch: predictions and a step of gradient descent.
 
     tests/random_networks/functions.py 0 40          # seeds 0 to 39
+    tests/random_networks/functions.py 0 40 --wide   # of more elements than tiles of kernels have
 
 Each is a chain of functions of an image, a volume, or a tensor of one to five axes, between two layers, and most read
 the values of another chain, of parameters. Some also have the gradients of their sum, by their input and a parameter,
@@ -25,7 +26,12 @@ from compare import Function, Layer
 # an "image" or a "volume". Axes are counted from the one after the batch.
 Step = namedtuple("Step", "castnet torch shape kind")
 
-MOST_ELEMENTS, MOST_AXES = 600, 5
+# Elements of tensors, those of the first ones and of parameters, the extents of products and of axes.
+Sizes = namedtuple("Sizes", "most counts widths extents")
+SMALL = Sizes(most=600, counts=[6, 12, 24, 30], widths=[1, 2, 3, 7], extents=13)
+WIDE = Sizes(most=20000, counts=[66, 390, 1105, 1386, 2145], widths=[1, 17, 33, 40, 65], extents=70)
+sizes = SMALL  # of this process
+MOST_AXES = 5
 
 
 def numbers(values):
@@ -255,7 +261,7 @@ def joins(r, shape, kind):
     place = r.randint(0, len(shape))
     yield shape, Step(f"cn::stack<{place}>(p, x)", lambda x, p: torch.stack([p, x], place + 1),
                       (*shape[:place], 2, *shape[place:]), kind)
-    width = r.choice([1, 2, 3, 7])
+    width = r.choice(sizes.widths)
     if len(shape) == 1:
         def of_vector(axes):
             return lambda x, p: torch.einsum(axes, x, p)
@@ -285,7 +291,7 @@ def factors(r, count):
     """Extents of one to five axes with so many elements."""
     extents = []
     for _ in range(r.randint(0, MOST_AXES - 1)):
-        extents.append(r.choice([d for d in range(1, min(count, 13) + 1) if count % d == 0]))
+        extents.append(r.choice([d for d in range(1, min(count, sizes.extents) + 1) if count % d == 0]))
         count //= extents[-1]
     extents.append(count)
     r.shuffle(extents)
@@ -299,7 +305,7 @@ SHAPES = {"rows": "row_major_shape", "image": "shape", "volume": "volume"}
 
 
 def is_small(step):
-    return math.prod(step.shape) <= MOST_ELEMENTS and len(step.shape) <= MOST_AXES
+    return math.prod(step.shape) <= sizes.most and len(step.shape) <= MOST_AXES
 
 
 def next_step(r, shape, kind):
@@ -314,6 +320,11 @@ def fitted(r, shape, wanted, kind):
     have, want = math.prod(shape), math.prod(wanted)
     begin = r.randrange(have)
     ids = [(begin + i) % have for i in range(want)]
+    if want > 600:  # which a compiler would have to read
+        times = -(-(begin + want) // have)
+        text = (f"cn::slice<0, {begin}, {begin + want}>(cn::tile<{times}>(x | cn::reshape_to<cn::shape<{have}>>)) | "
+                f"cn::reshape_to<cn::{SHAPES[kind]}<{numbers(wanted)}>>")
+        return Step(text, lambda x: x.flatten(1)[:, list(ids)].reshape(-1, *wanted), wanted, kind)
     if want <= 12 and r.random() < 0.5:
         ids = [r.randrange(have) for _ in ids]
     text = f"x | cn::reshape_to<cn::shape<{have}>>"
@@ -350,7 +361,7 @@ class Functions(nn.Module):
             self.join("x", "p")
 
     def add_parameter(self, name):
-        shape = factors(self.r, self.r.choice([6, 12, 24, 30]))
+        shape = factors(self.r, self.r.choice(sizes.counts))
         self.shapes[name], self.kinds[name] = shape, "rows"
         self.numbers[name] = self.numbers.get(name, -1) + 1
         number, self.count = self.count, self.count + 1
@@ -425,7 +436,7 @@ class FunctionNetwork(compare.Network):
         torch.manual_seed(seed)
         kind = r.choice(["rows", "rows", "rows", "image", "volume"])
         if kind == "rows":
-            count = r.choice([6, 12, 24, 30])
+            count = r.choice(sizes.counts)
             shape = factors(r, count)
             self.input = (r.choice([2, 5]),)
             first = Layer(f"dense<{count}>", nn.Linear(self.input[0], count), (count,))
@@ -433,8 +444,8 @@ class FunctionNetwork(compare.Network):
                         shape, kind)
         else:
             axes = 2 if kind == "image" else 3
-            self.input = (2, *(r.randint(1, 4) for _ in range(axes)))
-            channels = r.choice([1, 3, 4])
+            self.input = (2, *(r.randint(1, 4 if sizes is SMALL else 7) for _ in range(axes)))
+            channels = r.choice([1, 3, 4] if sizes is SMALL else [17, 24, 33])
             first = Layer(f"conv{axes}d<{channels}, 1>", (nn.Conv2d if axes == 2 else nn.Conv3d)(2, channels, 1),
                           (channels, *self.input[1:]))
             seen = Step("x", lambda x: x, first.shape, kind)
@@ -468,5 +479,12 @@ class FunctionNetwork(compare.Network):
                     "auto const ", "")
 
 
+def main():
+    global sizes
+    given = compare.options(__doc__, "random_functions").parse_args()
+    sizes = WIDE if given.wide else SMALL
+    compare.run_all(given, FunctionNetwork, ["double"])
+
+
 if __name__ == "__main__":
-    compare.run_all(compare.options(__doc__, "random_functions").parse_args(), FunctionNetwork, ["double"])
+    main()

@@ -18,7 +18,7 @@
 
 namespace {
 
-// A batch of numbers, a number of times.
+// So many numbers, a number of times.
 std::vector<float> floats(char const* file, size_t count, size_t times) {
     std::vector<float> x(count * times);
     std::ifstream in{file, std::ios::binary};
@@ -89,6 +89,18 @@ void print_time() {
     print(times);
 }
 
+// Predictions of the first samples, so many at once.
+std::vector<double> by_counts(auto const& model) {
+    std::vector<double> all;
+    for (size_t const count : counts) {
+        auto const some = model.predict(columns([count](char const* file, size_t of_sample) {
+            return floats(file, count * of_sample, 1);
+        }));
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
 void check() {
     dataset const data = batches(1);
     cn::model<network, policy, cn::batch<capacity>> model{cn::seed{1}};
@@ -98,7 +110,9 @@ void check() {
     std::ofstream numbers{"numbers.bin", std::ios::binary};
     cn::save(model, "before.safetensors");
     write(numbers, model.predict(data));
-    std::vector<double> const steps = by_steps(model, column(1));
+    std::vector<double> steps = by_counts(model);
+    auto const more = by_steps(model, column(1));
+    steps.insert(steps.end(), more.begin(), more.end());
     write(numbers, std::vector<double>{training.step(data, samples).loss()});
     write(numbers, model.predict(data));
     write(numbers, steps);

@@ -2,6 +2,7 @@
 """Compares a step of random networks of sequences, with lengths, masks, states and a second sequence, with PyTorch.
 
     tests/random_networks/sequences.py 0 40           # seeds 0 to 39: right?
+    tests/random_networks/sequences.py 0 40 --wide    # wider than tiles of kernels, in double or float
     tests/random_networks/sequences.py 0 40 --time    # larger ones, on one thread or --threads: how fast?
 
 Each network is a function of a sequence of words or features, its lengths, and a memory with other lengths. It is
@@ -9,6 +10,7 @@ compiled in double and float. Networks of which each step sees no later ones are
 prefill. It prints a line for each, and what differs; it ends with 1 if something does. Needs what compare.py needs.
 """
 
+import copy
 import math
 import random
 from collections import namedtuple
@@ -25,6 +27,9 @@ Sizes = namedtuple("Sizes", "words steps memory_steps inputs features units feed
 SMALL = Sizes(words=11, steps=[*range(1, 10), 17, 33], memory_steps=[*range(1, 8), 20], inputs=[1, 3, 4, 8, 12, 24],
               features=[4, 6, 8, 12, 16], units=[1, 3, 4, 8, 16, 20, 33, 64], feed_forward=[5, 16],
               batch=[1, 2, 3, 5, 9], layers=range(1, 6))
+WIDE = Sizes(words=131, steps=[1, 2, 7, 17, 33, 65], memory_steps=[1, 7, 20, 33], inputs=[3, 24, 33, 65],
+             features=[24, 36, 40, 66, 96, 130], units=[17, 33, 40, 64, 65, 100, 130], feed_forward=[33, 65, 130, 257],
+             batch=[1, 2, 3, 7, 9, 17], layers=range(1, 5))
 LARGE = Sizes(words=5000, steps=[16, 24, 32, 50, 64, 100, 128], memory_steps=[8, 20, 48, 100], inputs=[1, 4, 16, 32, 64],
               features=[16, 32, 64, 96, 128, 192], units=[8, 16, 24, 32, 48, 64, 100, 128, 256],
               feed_forward=[64, 128, 256, 512], batch=[1, 4, 8, 16, 32, 64], layers=range(2, 5))
@@ -164,6 +169,11 @@ CELLS = [Cell("cn::tanh(x + (h | cn::named<\"back\", cn::dense<{u}>>))", lambda 
          Cell("cn::carry(0.8 * h + cn::sin(x)).output(x * h)", lambda f, x, h: (x * h, 0.8 * h + x.sin()), 1),
          Cell("cn::carry(cn::silu(x + h - cn::mean(h)), 0.5 * c + h).output(c - x)",
               lambda f, x, h, c: (c - x, F.silu(x + h - h.mean(-1, keepdim=True)), 0.5 * c + h), 2),
+         Cell("cn::tanh(x - 0.5 * (h | cn::named<\"back\", cn::dense<{u}>>))",
+              lambda f, x, h: ((x - 0.5 * f.back(h)).tanh(),) * 2, 1),
+         Cell("cn::carry(c, cn::tanh(x - 0.5 * h)).output(h * c)", lambda f, x, h, c: (h * c, c, (x - 0.5 * h).tanh()), 2),
+         Cell("cn::carry(0.5 + 0.7 * c, h + cn::sin(x)).output(h - c)",
+              lambda f, x, h, c: (h - c, 0.5 + 0.7 * c, h + x.sin()), 2),
          Cell("cn::carry(cn::where(x > h, x, 0.9 * h), cn::tanh(h | cn::named<\"back\", cn::dense<{u}>.no_bias()>) + c)"
               ".output(cn::sigmoid(c) * h)",
               lambda f, x, h, c: (c.sigmoid() * h, torch.where(x > h, x, 0.9 * h), f.back(h).tanh() + c), 2)]
@@ -203,6 +213,25 @@ def scan(r, net):
     body = cell.castnet.replace("{u}", str(units))
     return Layer((f"cn::scan({steps}, {zeros}, []({names}) {{ return {body}; }}).outputs",), module, compute, units,
                  not backward, True)
+
+
+def repeated(r, net):
+    """A loop that keeps the number of features, several times."""
+    sizes, memory = net.sizes, net.memory_features
+    net.sizes = sizes._replace(units=[net.features], features=[net.features])
+    layer = r.choice([scan, recurrent])(r, net)
+    net.sizes, net.memory_features = sizes, memory
+    if not layer or layer.features != net.features or "memory" in call(layer):
+        return None
+    blocks = nn.ModuleList(copy.deepcopy(layer.module) for _ in range(r.choice([2, 3])))
+
+    def compute(f, at):
+        at = dict(at)
+        for block in f:
+            at["x"] = layer.torch(block, at)
+        return at["x"]
+    return Layer((f"cn::repeat<{len(blocks)}, [](auto x, auto length) {{ return {call(layer)}; }}>", "x", "length"), blocks,
+                 compute, layer.features, layer.causal, True)
 
 
 def transformer(r, net):
@@ -367,9 +396,9 @@ class SequenceNetwork(compare.Network):
         self.parts, self.residual = [], []
         if self.words:
             width = r.choice(sizes.features)
-            of_memory = sizes is SMALL and random.Random(seed + 1).random() < 0.3
+            of_memory = sizes is not LARGE and random.Random(seed + 1).random() < 0.3
             self.add((rows_of_memory if of_memory else embedding)(self, width), False)
-        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [recurrent, of_steps, of_matrices, positions,
+        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [repeated, recurrent, of_steps, of_matrices, positions,
                                                                            convolution]
         for _ in range(r.choice(sizes.layers)):
             layer = self.fitting(r, kinds)
@@ -387,13 +416,15 @@ class SequenceNetwork(compare.Network):
         self.memory_features = self.memory_features or 2
         self.columns = {"x": (self.steps, 1 if self.words else self.input_features), "length": (1,),
                         "memory": (self.memory_steps, self.memory_features), "memory_length": (1,)}
-        parts = {name: torch.randn(self.batch, *shape) for name, shape in self.columns.items()}
-        parts["length"] = torch.randint(1, self.steps + 1, (self.batch, 1)).float()
-        parts["memory_length"] = torch.randint(1, self.memory_steps + 1, (self.batch, 1)).float()
+        self.counts = compare.COUNTS if sizes is WIDE else []
+        samples = max(self.batch, *self.counts, 0)
+        parts = {name: torch.randn(samples, *shape) for name, shape in self.columns.items()}
+        parts["length"] = torch.randint(1, self.steps + 1, (samples, 1)).float()
+        parts["memory_length"] = torch.randint(1, self.memory_steps + 1, (samples, 1)).float()
         if self.words:
-            parts["x"] = torch.randint(sizes.words, (self.batch, self.steps, 1)).float()
+            parts["x"] = torch.randint(sizes.words, (samples, self.steps, 1)).float()
         self.x = torch.cat([part.flatten(1) for part in parts.values()], 1)
-        self.y = torch.randn(self.batch, *self.output)
+        self.y = torch.randn(samples, *self.output)
         self.torch = Computation(self)
 
     def add(self, layer, is_residual):
@@ -441,6 +472,7 @@ class SequenceNetwork(compare.Network):
                 f"namespace cn = castnet;\n"
                 f"using policy = {compare.policy(number, device)};\n"
                 f"constexpr cn::size_t batch = {self.batch}, capacity = {self.batch};\n"
+                f"constexpr std::initializer_list<cn::size_t> counts{{{', '.join(map(str, self.counts))}}};\n"
                 f"using output = cn::shape<{', '.join(map(str, self.output))}>;\n"
                 f"using dataset = cn::data::dataset<output, cn::{kind}<{given}>, cn::length_of<{self.steps}>, "
                 f"cn::shape<{memory}>, cn::length_of<{self.memory_steps}>>;\n"
@@ -508,7 +540,7 @@ def main():
     parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
     parser.add_argument("--threads", type=int, default=1, help="those of a timed step; default: 1")
     given = parser.parse_args()
-    compare.run_all(given, lambda seed: SequenceNetwork(seed, LARGE if given.time else SMALL), ["double", "float"])
+    compare.run_all(given, lambda seed: SequenceNetwork(seed, compare.sizes_of(given, SMALL, WIDE, LARGE)), ["double", "float"])
 
 
 if __name__ == "__main__":

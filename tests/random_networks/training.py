@@ -2,6 +2,7 @@
 """Compares fits of random networks with PyTorch: losses, metrics, weights of samples and classes, optimizers, schedules.
 
     tests/random_networks/training.py 0 40          # seeds 0 to 39
+    tests/random_networks/training.py 0 40 --wide   # wider than tiles of kernels
 
 Each network is one of compare.py's and another layer, or two, of two outputs; some of sequences begin with an embedding.
 A fit has a few epochs of batches, of which the last one may not be full. It is compiled in double, and must have the
@@ -29,7 +30,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "data"))
 from golden_cases.optimizers import Lamb
 
 SIZES = compare.SMALL._replace(side=range(4, 9), volume=range(2, 5), steps=range(1, 9), features=[1, 3, 8],
-                               filters=[1, 3, 8, 16, 32], units=[1, 3, 8, 33], inputs=[1, 3, 13, 64], most=2e3)
+                               filters=[1, 3, 8, 16, 32], units=[1, 3, 8, 33], inputs=[1, 3, 13, 64], batch=[4, 5, 6, 7, 8, 9], most=2e3)
+WIDE = compare.WIDE._replace(side=[5, 7, 9, 13], volume=[2, 3, 5], steps=[2, 7, 17, 33], channels=[3, 17, 33],
+                             batch=[4, 7, 17, 24, 33], most=2e4)
 
 # As castnet spells it, the losses of samples of a prediction and a target, and what makes a target of a prediction.
 Loss = namedtuple("Loss", "castnet torch target")
@@ -365,8 +368,8 @@ class Head:
 
 
 class Fit(compare.Network):
-    def __init__(self, seed):
-        super().__init__(seed, SIZES)
+    def __init__(self, seed, sizes):
+        super().__init__(seed, sizes)
         r = random.Random(seed + 1)
         self.words = r.choice([3, 7, 40]) if len(self.input) == 2 and r.random() < 0.5 else 0
         first = []
@@ -380,7 +383,7 @@ class Fit(compare.Network):
         self.penalised = (head.torch.weight, penalty)
         if penalty:
             head = head._replace(castnet=f"{head.castnet}.{penalty}(0.0625)")
-        self.accumulated, self.capacity = r.choice([1, 1, 2, 3]), r.choice([4, 5, 6, 7, 8, 9])
+        self.accumulated, self.capacity = r.choice([1, 1, 2, 3]), r.choice(sizes.batch)
         if any(name in layer for layer in self.layers for name in ("batch_norm", "running", "spectral")):
             self.accumulated = 1
         of_step = self.accumulated * self.capacity
@@ -638,7 +641,8 @@ def check(net, folder, number, given):
 
 def main():
     compare.check = check
-    compare.run_all(compare.options(__doc__, "random_fits").parse_args(), Fit, ["double"])
+    given = compare.options(__doc__, "random_fits").parse_args()
+    compare.run_all(given, lambda seed: Fit(seed, WIDE if given.wide else SIZES), ["double"])
 
 
 if __name__ == "__main__":
