@@ -1,4 +1,4 @@
-"""Layers of random networks that multiply by parameters: in several roles, transposed, shared, and in loops over time."""
+"""Layers of random networks that multiply by parameters: transposed, shared, for each head, in loops over time."""
 
 import math
 

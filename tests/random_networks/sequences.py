@@ -164,37 +164,117 @@ def recurrent(r, net, sequence=True):
 
 # Cells of a scan, as castnet and PyTorch spell them: of a step's product x with a weight and a state h, f is the layers.
 Cell = namedtuple("Cell", "castnet torch states")
-CELLS = [Cell("cn::tanh(x + (h | cn::named<\"back\", cn::dense<{u}>>))", lambda f, x, h: ((x + f.back(h)).tanh(),) * 2,
+CELLS = [Cell("cn::tanh(x + (h | cn::named<\"back\", cn::dense<{u}>>))", lambda f, x, h: ((x + f["back"](h)).tanh(),) * 2,
               1),
          Cell("cn::carry(0.8 * h + cn::sin(x)).output(x * h)", lambda f, x, h: (x * h, 0.8 * h + x.sin()), 1),
          Cell("cn::carry(cn::silu(x + h - cn::mean(h)), 0.5 * c + h).output(c - x)",
               lambda f, x, h, c: (c - x, F.silu(x + h - h.mean(-1, keepdim=True)), 0.5 * c + h), 2),
          Cell("cn::tanh(x - 0.5 * (h | cn::named<\"back\", cn::dense<{u}>>))",
-              lambda f, x, h: ((x - 0.5 * f.back(h)).tanh(),) * 2, 1),
+              lambda f, x, h: ((x - 0.5 * f["back"](h)).tanh(),) * 2, 1),
          Cell("cn::carry(c, cn::tanh(x - 0.5 * h)).output(h * c)", lambda f, x, h, c: (h * c, c, (x - 0.5 * h).tanh()), 2),
          Cell("cn::carry(0.5 + 0.7 * c, h + cn::sin(x)).output(h - c)",
               lambda f, x, h, c: (h - c, 0.5 + 0.7 * c, h + x.sin()), 2),
          Cell("cn::carry(cn::where(x > h, x, 0.9 * h), cn::tanh(h | cn::named<\"back\", cn::dense<{u}>.no_bias()>) + c)"
               ".output(cn::sigmoid(c) * h)",
-              lambda f, x, h, c: (c.sigmoid() * h, torch.where(x > h, x, 0.9 * h), f.back(h).tanh() + c), 2)]
+              lambda f, x, h, c: (c.sigmoid() * h, torch.where(x > h, x, 0.9 * h), f["back"](h).tanh() + c), 2)]
 
 
-class CellLayers(nn.Module):
-    def __init__(self, features, units, back, bias):
-        super().__init__()
-        self.into = nn.Linear(features, units)
-        if back:
-            self.back = nn.Linear(units, units, bias)
+# A value within a cell: its text, how many numbers, the earlier values that it is made of, and PyTorch's function of
+# the layers and these.
+Value = namedtuple("Value", "castnet width of torch")
+
+
+def halves(values, i):
+    """The two slices of a value."""
+    half = values[i].width // 2
+    return [Value(f"cn::slice<0, {k * half}, {(k + 1) * half}>(v{i})", half, [i],
+                  lambda f, x, k=k: x[:, k * half:(k + 1) * half]) for k in (0, 1)]
+
+
+def next_value(r, values, units, layers):
+    """Made of one of the last values, or of two."""
+    i = r.choice(range(len(values))[-5:])
+    width = values[i].width
+    j = r.choice([k for k, v in enumerate(values) if v.width == width])
+    kind = r.choice(["one", "one", "two", "two", "two", "dense", "half", "concat", "mean", "max"])
+    if kind == "one":
+        text, function = r.choice([("cn::tanh(v{i})", torch.tanh), ("cn::sigmoid(v{i})", torch.sigmoid),
+                                   ("cn::sin(v{i})", torch.sin), ("cn::silu(v{i})", F.silu),
+                                   ("0.5 * v{i}", lambda x: 0.5 * x), ("1 - v{i}", lambda x: 1 - x)])
+        return Value(text.format(i=i), width, [i], lambda f, x: function(x))
+    if kind == "two":
+        text, function = r.choice([("v{i} * v{j}", lambda x, y: x * y), ("v{i} - v{j}", lambda x, y: x - y),
+                                   ("v{i} + 0.5 * v{j}", lambda x, y: x + 0.5 * y),
+                                   ("cn::maximum(v{i}, v{j})", torch.maximum),
+                                   ("cn::where(v{i} > 0, v{j}, 0.3 * v{i})", lambda x, y: torch.where(x > 0, y, 0.3 * x))])
+        return Value(text.format(i=i, j=j), width, [i, j], lambda f, x, y: function(x, y))
+    if kind == "dense":
+        name, width = f"d{len(layers)}", r.choice([units, units, 2 * units])
+        layers[name] = (values[i].width, width, r.random() < 0.7)
+        bias = "" if layers[name][2] else ".no_bias()"
+        return Value(f'(v{i} | cn::named<"{name}", cn::dense<{width}>{bias}>)', width, [i], lambda f, x: f[name](x))
+    if kind == "half" and width % 2 == 0:
+        return r.choice(halves(values, i))
+    j = r.randrange(len(values))
+    if kind == "concat" and width + values[j].width <= 4 * units:
+        return Value(f"cn::concat(v{i}, v{j})", width + values[j].width, [i, j], lambda f, x, y: torch.cat([x, y], 1))
+    text, function = r.choice([("mean", lambda x: x.mean(1, keepdim=True)), ("max", lambda x: x.amax(1, keepdim=True))])
+    return Value(f"v{i} - cn::{text}(v{i})", width, [i], lambda f, x: x - function(x))
+
+
+def random_cell(r, given, units):
+    """A cell of a step of so many numbers and one or two states, its layers and the width of its output."""
+    count, layers = r.choice([1, 1, 2]), {}
+    values = [Value(name, width, [], None) for name, width in zip("xhc", [given, units, units][:1 + count])]
+    for _ in range(r.randint(2, 7)):
+        values.append(next_value(r, values, units, layers))
+    carries = []
+    for state in range(count):
+        fitting = [i for i, v in enumerate(values) if v.width == units]
+        i, before = r.choice(fitting[-3:]), 1 + state
+        carries.append(r.choice([
+            Value(f"cn::tanh(v{i})", units, [i], lambda f, x: x.tanh()),
+            Value(f"cn::sigmoid(v{i}) - 0.5", units, [i], lambda f, x: x.sigmoid() - 0.5),
+            Value(f"0.6 * v{before} + 0.4 * cn::tanh(v{i})", units, [before, i], lambda f, h, x: 0.6 * h + 0.4 * x.tanh()),
+            Value(f"v{1 + (state + 1) % count}", units, [1 + (state + 1) % count], lambda f, x: x)]))
+    last = len(values) - 1
+    means = [f"cn::mean(v{i})" for i in range(1 + count)]  # so that all of it counts
+    out = Value(f"v{last} + 0.1 * ({' + '.join(means)})", values[last].width, [last, *range(1 + count)],
+                lambda f, y, *x: y + 0.1 * sum(v.mean(1, keepdim=True) for v in x))
+    used = {i for v in [out, *carries] for i in v.of}
+    for i in reversed(range(len(values))):
+        used |= set(values[i].of) if i in used else set()
+    layers = {name: sizes for name, sizes in layers.items()
+              if any(i in used and f'"{name}"' in v.castnet for i, v in enumerate(values))}
+    lines = "".join(f"auto const v{i} = {v.castnet}; " for i, v in enumerate(values) if i in used)
+
+    def compute(f, *given):
+        at = list(given)
+        for i, v in enumerate(values[len(at):], len(at)):
+            at.append(v.torch(f, *(at[k] for k in v.of)) if i in used else None)
+        return tuple(v.torch(f, *(at[i] for i in v.of)) for v in [out, *carries])
+    text = f"{lines}return cn::carry({', '.join(v.castnet for v in carries)}).output({out.castnet})"
+    return Cell(text, compute, count), layers, out.width
 
 
 def scan(r, net):
     """A loop with a cell."""
-    cell, units = r.choice(CELLS), r.choice(net.sizes.features)
+    units = r.choice(net.sizes.features)
+    if r.random() < 0.4:
+        cell = r.choice(CELLS)
+        given, body, result = units, "return " + cell.castnet.replace("{u}", str(units)), units
+        layers = {"back": (units, units, "no_bias" not in cell.castnet)} if "back" in cell.castnet else {}
+    else:
+        given = r.choice([units, 2 * units, 3 * units, 0])  # 0: the sequence as it is
+        cell, layers, result = random_cell(r, given or net.features, units)
+        body = cell.castnet
+    if given:
+        layers = {"into": (net.features, given, True), **layers}
     backward, lengths = r.random() < 0.3, r.random() < 0.5
-    module = CellLayers(net.features, units, "back" in cell.castnet, "no_bias" not in cell.castnet)
+    module = nn.ModuleDict({name: nn.Linear(*sizes) for name, sizes in layers.items()})
 
     def compute(f, at):
-        into = f.into(at["x"])
+        into = f["into"](at["x"]) if given else at["x"]
         samples, steps = into.shape[:2]
         used = counts(at["length"], steps) if lengths else torch.ones(samples, steps, dtype=torch.bool)
         state = [torch.zeros(samples, units, dtype=into.dtype) for _ in range(cell.states)]
@@ -205,13 +285,12 @@ def scan(r, net):
             outputs[t] = torch.where(now, y, 0)
             state = [torch.where(now, new, old) for new, old in zip(after, state)]
         return torch.stack(outputs, 1)
-    steps = 'x | cn::named<"into", cn::dense<' + str(units) + ">>"
+    steps = f'x | cn::named<"into", cn::dense<{given}>>' if given else "x"
     steps = f"cn::with_lengths({steps}, length)" if lengths else steps
     steps = f"cn::backward({steps})" if backward else steps
     zeros = ", ".join([f"cn::shape<{units}>{{}}"] * cell.states)
     names = ", ".join(["auto x", "auto h", "auto c"][:1 + cell.states])
-    body = cell.castnet.replace("{u}", str(units))
-    return Layer((f"cn::scan({steps}, {zeros}, []({names}) {{ return {body}; }}).outputs",), module, compute, units,
+    return Layer((f"cn::scan({steps}, {zeros}, []({names}) {{ {body}; }}).outputs",), module, compute, result,
                  not backward, True)
 
 
@@ -398,8 +477,8 @@ class SequenceNetwork(compare.Network):
             width = r.choice(sizes.features)
             of_memory = sizes is not LARGE and random.Random(seed + 1).random() < 0.3
             self.add((rows_of_memory if of_memory else embedding)(self, width), False)
-        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [repeated, recurrent, of_steps, of_matrices, positions,
-                                                                           convolution]
+        kinds = [attention, recurrent, scan, transformer, of_steps] * 2 + [repeated, recurrent, of_steps, of_matrices,
+                                                                           positions, convolution]
         for _ in range(r.choice(sizes.layers)):
             layer = self.fitting(r, kinds)
             self.add(layer, layer.features == self.features and r.random() < 0.4)
@@ -540,7 +619,8 @@ def main():
     parser.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
     parser.add_argument("--threads", type=int, default=1, help="those of a timed step; default: 1")
     given = parser.parse_args()
-    compare.run_all(given, lambda seed: SequenceNetwork(seed, compare.sizes_of(given, SMALL, WIDE, LARGE)), ["double", "float"])
+    sizes = compare.sizes_of(given, SMALL, WIDE, LARGE)
+    compare.run_all(given, lambda seed: SequenceNetwork(seed, sizes), ["double", "float"])
 
 
 if __name__ == "__main__":

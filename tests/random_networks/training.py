@@ -30,7 +30,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "data"))
 from golden_cases.optimizers import Lamb
 
 SIZES = compare.SMALL._replace(side=range(4, 9), volume=range(2, 5), steps=range(1, 9), features=[1, 3, 8],
-                               filters=[1, 3, 8, 16, 32], units=[1, 3, 8, 33], inputs=[1, 3, 13, 64], batch=[4, 5, 6, 7, 8, 9], most=2e3)
+                               filters=[1, 3, 8, 16, 32], units=[1, 3, 8, 33], inputs=[1, 3, 13, 64],
+                               batch=[4, 5, 6, 7, 8, 9], most=2e3)
 WIDE = compare.WIDE._replace(side=[5, 7, 9, 13], volume=[2, 3, 5], steps=[2, 7, 17, 33], channels=[3, 17, 33],
                              batch=[4, 7, 17, 24, 33], most=2e4)
 
