@@ -93,7 +93,8 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
                         std::ptrdiff_t{rows.tap_step} * w.kernel_w * tap,
                         columns.tap_step * tap,
                         weights.data + (rows.tap * w.kernel_w + columns.tap) * tap,
-                        weights.end};
+                        weights.end,
+                        from.is_fetched()};
     static constexpr auto tiles = []<size_t... I>(std::index_sequence<I...>) {
         return std::array{&grouped_pixels<Group, int(I) + 1, T>...};
     }(std::make_index_sequence<pixels_at_once>{});
@@ -162,9 +163,9 @@ void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
     bool const in_rows = joined.filters == weights.filters && is_row(row);
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const from{widened(w, x, scratch), w.width, w.filters};
-        grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_width,
-                                  w.filters};
+        grouped_image<T const> const from{widened(w, x, scratch), w.height, w.width, w.filters};
+        grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_height,
+                                  w.out_width, w.filters};
         share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_output_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
                 if constexpr (Group == 1) {

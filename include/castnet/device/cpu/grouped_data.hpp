@@ -41,8 +41,8 @@ void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
         grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
-                                          w.out_width, w.filters};
-        grouped_image<T> const to{filters > 1 ? scratch : dx, w.width, w.filters};
+                                          w.out_height, w.out_width, w.filters};
+        grouped_image<T> const to{filters > 1 ? scratch : dx, w.height, w.width, w.filters};
         share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
                 if constexpr (Group == 1) {

@@ -42,6 +42,7 @@ struct met_taps {
     std::ptrdiff_t weight_row, weight_column;
     T const* weight;
     tile_end<T> end;
+    bool fetches; // the row after these taps, which the next line of results reads
 };
 
 // Pixels that are computed at once, and vectors of filters: of few pixels several, so that their
@@ -88,6 +89,7 @@ grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T
     std::ptrdiff_t const next_row = t.next_row, next_column = t.next_column;
     std::ptrdiff_t const weight_row = t.weight_row, weight_column = t.weight_column;
     std::ptrdiff_t const rows = t.rows, columns = t.columns;
+    bool const fetches = t.fetches;
     tile_end<T> end = t.end;
     T const* weights = t.weight + first;
     for (from += first, to += first;;) {
@@ -113,6 +115,12 @@ grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T
                             }
                         }
                     });
+            }
+        }
+        if (fetches && first * std::ptrdiff_t{sizeof(T)} % 64 == 0) { // once for each line
+            CASTNET_UNROLL
+            for (int k = 0; k < Pixels; ++k) {
+                __builtin_prefetch(row + k * from_step);
             }
         }
         finish_sums<Pixels, Vectors, T>(sum, end, first);
@@ -150,9 +158,14 @@ grouped_pixels(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T*
 template <class T>
 struct grouped_image {
     T* data;
-    std::ptrdiff_t width, filters;
+    std::ptrdiff_t height, width, filters;
 
     std::ptrdiff_t row() const { return width * filters; }
+    // Whether caches hold so little of it that lines are fetched before they are read: tiles go
+    // down the image, so processors do not read ahead.
+    bool is_fetched() const {
+        return height * row() * std::ptrdiff_t{sizeof(T)} >= grouped_fetched_ahead;
+    }
     T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
 };
 

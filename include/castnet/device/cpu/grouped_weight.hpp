@@ -160,9 +160,10 @@ void grouped_conv_weight(kernel_launch const& s, tables const& t, context<T> con
     T* const sums = c.sum_at(t.arrays[s.sums]);
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const image = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const x{widened(w, image, scratch_of(s, t, c)), w.width, w.filters};
+        grouped_image<T const> const x{widened(w, image, scratch_of(s, t, c)), w.height, w.width,
+                                       w.filters};
         grouped_image<T const> const dy{c.at(t.arrays[s.first_array + 1]) + i * result_count(w),
-                                        w.out_width, w.filters};
+                                        w.out_height, w.out_width, w.filters};
         for_each_output_run(vertical_axis(w), 0, w.out_height, [&](tap_run const& rows) {
             for_each_output_run(horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
                 add_grouped_weight<Group>(w, rows, columns, x, dy, sums);

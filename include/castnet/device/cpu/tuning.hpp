@@ -40,6 +40,10 @@ inline constexpr std::ptrdiff_t l1_cache = 32768;
 // fetching costs up to a fifth.
 inline constexpr std::ptrdiff_t few_rows_fetched_ahead = 4 << 20;
 
+// Bytes of an image from which on convolutions in narrow groups fetch the row that they read next:
+// from an L2 cache, that would cost up to a fifth.
+inline constexpr std::ptrdiff_t grouped_fetched_ahead = 512 << 10;
+
 // Queries and keys of a block of attention.
 inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
 
