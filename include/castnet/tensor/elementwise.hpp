@@ -90,11 +90,12 @@ using kept = decltype(keep(std::declval<X>()));
 
 // The same of the operands of F. What number a bound is stays hidden: of the larger of an element
 // and a constant g++ makes a comparison and a choice, not one instruction.
-template <fn F>
-inline constexpr bool takes_bounds = F == fn::maximum || F == fn::minimum;
+template <fn F, class T>
+inline constexpr bool takes_bounds =
+    (F == fn::maximum || F == fn::minimum) && std::is_floating_point_v<T>;
 template <bool MayBeBound, class X>
 CASTNET_ALWAYS_INLINE decltype(auto) keep_operand(X&& x) {
-    if constexpr (MayBeBound && std::is_floating_point_v<std::remove_cvref_t<X>> &&
+    if constexpr (MayBeBound && std::is_arithmetic_v<std::remove_cvref_t<X>> &&
                   sizeof(x) <= sizeof(double)) {
         auto bound = x;
         CASTNET_OPAQUE(bound);
@@ -128,7 +129,8 @@ public:
 
     template <class... Operand>
     explicit elementwise_expression(function<F>, Operand&&... x)
-        : operands_{detail::keep_operand<detail::takes_bounds<F>>(static_cast<Operand&&>(x))...} {}
+        : operands_{
+              detail::keep_operand<detail::takes_bounds<F, T>>(static_cast<Operand&&>(x))...} {}
 
     static constexpr size_t size() { return S::count; }
 
