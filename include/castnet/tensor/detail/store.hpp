@@ -104,8 +104,10 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
         constexpr size_t length = sizeof(T) > 4 ? 8 : 16; // whole vectors
         constexpr size_t rest = Count % length, whole = Count - rest;
         auto const store_whole = [&]() __attribute__((always_inline)) {
-            if constexpr (whole == length) {
-                store_block<length, Cost>(out, value, 0);
+            if constexpr (whole <= 16) { // g++ unrolls so short a loop before it looks for vectors
+                for_few<whole / length>([&](size_t k) __attribute__((always_inline)) {
+                    store_block<length, Cost>(out + k * length, value, k * length);
+                });
             } else {
 #ifdef __clang__
                 constexpr int at_once = whole % (4 * length) == 0   ? 4
