@@ -281,11 +281,11 @@ void check_runs() {
 namespace {
 
 // Reduces many rows of Count numbers, of which a vector takes several at once.
-template <class T, size_t Count>
+template <class T, size_t Count, size_t Rows = 37>
 void check_many_rows() {
-    using rows = tensor<T, shape<37, Count>>;
+    using rows = tensor<T, shape<Rows, Count>>;
     rows x = castnet::sin(rows::arange());
-    for (size_t i = 0; i < 37; ++i) {
+    for (size_t i = 0; i < Rows; ++i) {
         x(i, (5 * i) % Count) = T(2);
         x(i, (3 * i) % Count) = T(2); // of equals, the first
         x(i, (7 * i + 1) % Count) = T(-1.5);
@@ -294,7 +294,7 @@ void check_many_rows() {
     x(36, 0) = -std::numeric_limits<T>::infinity();
     auto const largest = argmax<1>(x), of_sum = argmax<1>(x + x), smallest = argmin<1>(x);
     auto const products = prod<1>(x), of_squares = prod<1>(x * x);
-    for (size_t i = 0; i < 37; ++i) {
+    for (size_t i = 0; i < Rows; ++i) {
         size_t most = 0, least = 0;
         double product = 1;
         for (size_t j = 0; j < Count; ++j) {
@@ -321,6 +321,7 @@ void check_many_rows() {
 TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, double) {
     check_many_rows<T, 3>();
     check_many_rows<T, 10>();
+    check_many_rows<T, 7, 150>();
     check_many_rows<T, 16>();
     check_many_rows<T, 19>();
     check_many_rows<T, 33>();

@@ -21,11 +21,12 @@ inline constexpr bool turns_rows = InVectors<T> && Length > 1 && Length <= 64 &&
                                        typename Reduction<T, 1>::joins_slowly;
                                    } || (Length > 8 && !takes_runs<Reduction<T, 1>, Length>));
 
-// Reduces rows, one after the other in memory, as many at a time as a vector has lanes.
+// Reduces rows, one after the other in memory, as many at a time as columns.
 template <template <class, size_t> class Reduction, size_t Rows, size_t Length, class T,
           class Result>
 CASTNET_ALWAYS_INLINE void reduce_turned_rows(T const* rows, Result* out) {
-    constexpr size_t lanes = run_width<T>;
+    constexpr size_t most = most_columns<Reduction<T, 1>, T>;
+    constexpr size_t lanes = Rows < most ? run_width<T> : most;
     static_assert(Rows >= lanes);
     for (size_t i = 0; i < Rows; i += lanes) {
         size_t const first = std::min(i, Rows - lanes); // the last ones begin earlier

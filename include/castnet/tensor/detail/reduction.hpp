@@ -267,6 +267,7 @@ struct extreme_place {
     using result = size_t;
     using joins_slowly = void;
     using place = lane_number<T>;
+    static constexpr size_t registers_for_columns = 2;
     static constexpr T neutral = worst<Sign, T>();
     static constexpr place nowhere = std::numeric_limits<place>::max();
     T best[Lanes];
@@ -297,6 +298,12 @@ struct extreme_place {
         other.where[0] =
             static_cast<place>(position + place_in_run<Sign, T, Count>(run, other.best[0]));
         join(0, other, 0);
+    }
+    template <size_t Count, class Rows>
+    CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
+        requires(fills_vectors<Lanes, T> && Count < std::numeric_limits<std::int32_t>::max())
+    {
+        places_in_columns<Sign, T, Count, Lanes / run_width<T>>(rows, best, where);
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_place const& other, size_t k) {
         T const x = other.best[k];

@@ -217,6 +217,38 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& 
     std::memcpy(numbers, best, sizeof best);
 }
 
+// The first places of the extremes of columns, or of their first NaN, and these numbers.
+template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows, class Place>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void places_in_columns(Rows const& rows, T* numbers,
+                                                                  Place* places) {
+    using vector = typename in_registers<T>::type;
+    using stored = typename in_registers<T>::stored;
+    using mask = typename in_registers<T>::mask;
+    using place = typename lanes<T, run_width<T>>::bits;
+    constexpr size_t count = Vectors * in_registers<T>::parts;
+    static_assert(sizeof(Place) == sizeof(T) && Count < std::numeric_limits<std::int32_t>::max());
+    vector best[count];
+    mask where[count] = {};
+    stored const* const first = reinterpret_cast<stored const*>(rows(0));
+    CASTNET_UNROLL
+    for (size_t k = 0; k < count; ++k) {
+        best[k] = first[k];
+    }
+    for (size_t i = 1; i < Count; ++i) {
+        stored const* const x = reinterpret_cast<stored const*>(rows(i));
+        mask const here = mask{} + static_cast<place>(i);
+        CASTNET_UNROLL
+        for (size_t k = 0; k < count; ++k) {
+            vector const by = x[k];
+            mask const keeps = (Sign > 0 ? by <= best[k] : best[k] <= by) | (best[k] != best[k]);
+            best[k] = keeps ? best[k] : by; // a NaN takes the place of numbers only
+            where[k] = keeps ? where[k] : here;
+        }
+    }
+    std::memcpy(numbers, best, sizeof best);
+    std::memcpy(places, where, sizeof where);
+}
+
 // The first place of the largest (Sign 1) or smallest (Sign -1) number, or of the first NaN. Each
 // lane keeps the best number and in which part of the run it is; only that part is searched.
 template <int Sign, InVectors T, size_t Count, class Run>
