@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <limits>
 
 using namespace castnet;
 
@@ -135,6 +136,9 @@ TEST_CASE("operands that are transposed, repeated or cut out give the right elem
     check_matrices<float, 50, 100>();
     check_matrices<double, 3, 40>();
     check_matrices<double, 33, 20>();
+    check_matrices<double, 150, 17>();
+    check_matrices<float, 100, 20>();
+    check_matrices<float, 35, 50>();
     check_matrices<int, 40, 9>();
     check_matrices<int, 33, 50>();
     check_matrices<std::int64_t, 7, 60>();
@@ -163,6 +167,18 @@ TEST_CASE("rows that fill no vectors have the elements of single numbers") {
     CHECK(check(numbers<float, 2, 60>()));
     CHECK(check(numbers<double, 19, 10>()));
     CHECK(check(numbers<double, 40, 15>()));
+}
+
+TEST_CASE("a zero that is repeated along rows keeps its sign") {
+    auto const check = []<class T, size_t M, size_t N>(tensor<T, shape<M, N>> const& zeros) {
+        tensor<T, shape<M, N>> const x = 1 / (zeros * tensor<T, shape<M, 1>>::full(-1));
+        tensor<T, shape<M, N>> const y = tensor<T, shape<M, 1>>::full(T(-0.0)) + (zeros * T(-1));
+        return all(x == -std::numeric_limits<T>::infinity()) &&
+               all(1 / y == -std::numeric_limits<T>::infinity());
+    };
+    CHECK(check(tensor<float, shape<40, 7>>{}));
+    CHECK(check(tensor<double, shape<13, 20>>{}));
+    CHECK(check(tensor<float, shape<11, 6>>{}));
 }
 
 TEST_CASE("batches of matrices, axes in any order, and other types than the result's") {

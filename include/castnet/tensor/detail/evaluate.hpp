@@ -102,9 +102,9 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
             [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
     } else if constexpr (is_transposed<target, X>()) {
         write_transposed(to, x);
-    } else if constexpr (target::is_flat &&
-                         (has_short_rows<S, T> ||
-                          (has_uneven_rows<S, T> && is_along_rows<X>() && !is_cheap_operand<X>))) {
+    } else if constexpr (target::is_flat && (has_short_rows<S, T> ||
+                                             (has_uneven_rows<S, T> && is_along_rows<X>() &&
+                                              (!is_cheap_operand<X> || copies_little<S, X>)))) {
         for_each_tile_of_rows<S>(x, [&](auto const& tile, auto... first) {
             using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
             write(tensor_view<T, shape_type>{&to.element(first...)}, tile);

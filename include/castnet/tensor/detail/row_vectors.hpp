@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -30,7 +32,7 @@ struct row_vectors {
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void fill(T number) {
         CASTNET_UNROLL
         for (size_t j = 0; j < count; ++j) {
-            at[j] = vector{} + number;
+            at[j] = number - vector{}; // also -0
         }
     }
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void load(T const* from, bool whole) {
@@ -61,5 +63,28 @@ struct row_vectors {
         }
     }
 };
+
+#ifndef __CUDACC__
+inline constexpr bool repeats_lanes = true;
+#else // (nvcc 13.0 crashes at packs in a vector)
+inline constexpr bool repeats_lanes = false;
+#endif
+
+// Each of the numbers of a vector N times.
+template <size_t N, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void repeat_lanes(T const* from, T* to) {
+    constexpr size_t width = size_t{cpu::simd<T>::width};
+    using vector = cpu::vec<T>;
+    vector const all = *reinterpret_cast<vector const*>(from);
+    auto const store = [&]<size_t... I>(T* out, auto at,
+                                        std::index_sequence<I...>) __attribute__((always_inline)) {
+        *reinterpret_cast<vector*>(out) = vector{all[(decltype(at)::value * width + I) / N]...};
+    };
+    [&]<size_t... V>(std::index_sequence<V...>) __attribute__((always_inline)) {
+        (store(to + V * width, std::integral_constant<size_t, V>{},
+               std::make_index_sequence<width>{}),
+         ...);
+    }(std::make_index_sequence<N>{});
+}
 
 } // namespace castnet::detail::inline CASTNET_VECTORS

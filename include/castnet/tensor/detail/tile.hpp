@@ -67,12 +67,15 @@ CASTNET_ALWAYS_INLINE auto address_in(X const& x, std::array<size_t, Rank> const
     return first;
 }
 
-// A number.
+// An operand on a tile: at its first element, with what a matrix's tiles have in common, and then
+// taken from one to the other. A number.
 template <class Tile, bool Flat, class X>
 class on_tile {
 public:
     template <size_t Rank>
     on_tile(X const& x, std::array<size_t, Rank> const&) : value_{x} {}
+    template <size_t Rank>
+    void take(X const&, std::array<size_t, Rank> const&) {}
     X get() const { return value_; }
 
 private:
@@ -90,6 +93,7 @@ class on_tile<shape<Rows, Columns>, Flat, X> {
     static constexpr bool stays =
         order == tile_order::one || order == tile_order::flat ||
         (!Flat && (order == tile_order::along || order == tile_order::repeated));
+    static constexpr bool is_common = !stays && Flat && down == 0;
     // and what a last vector writes after them
     static constexpr size_t room = stays ? 1 : Rows * Columns + 64 / sizeof(T);
 
@@ -97,7 +101,16 @@ public:
     template <size_t Rank>
     CASTNET_ALWAYS_INLINE on_tile(X const& x, std::array<size_t, Rank> const& at)
         : first_{address_in(x, at)} {
-        if constexpr (!stays) {
+        if constexpr (is_common) {
+            copy();
+        }
+    }
+    template <size_t Rank>
+    CASTNET_ALWAYS_INLINE void take(X const& x, std::array<size_t, Rank> const& at) {
+        if constexpr (!is_common) {
+            first_ = address_in(x, at);
+        }
+        if constexpr (!is_common && !stays) {
             copy();
         }
     }
@@ -118,11 +131,20 @@ private:
             transpose_fixed<Rows, Columns, memory_after::undetermined>(first_, along, copies_,
                                                                        Columns);
         } else if constexpr (TurnedInVectors<T> && order != tile_order::scattered) {
+            constexpr size_t lanes = size_t{cpu::simd<T>::width};
+            constexpr size_t at_once = // rows of neighbouring numbers
+                repeats_lanes && order == tile_order::repeated && down == 1 ? Rows / lanes * lanes
+                                                                            : 0;
+            if constexpr (at_once > 0) {
+                for (size_t row = 0; row < at_once; row += lanes) {
+                    repeat_lanes<Columns>(first_ + row, copies_ + row * Columns);
+                }
+            }
             row_vectors<Columns, T> all;
             if constexpr (down == 0) {
                 all.load(first_, false);
             }
-            for (size_t row = 0; row < Rows; ++row) {
+            for (size_t row = at_once; row < Rows; ++row) {
                 if constexpr (order == tile_order::repeated) {
                     all.fill(first_[row * down]);
                 } else if constexpr (down != 0) {
@@ -153,20 +175,23 @@ class on_tile<shape<Depth, Rows, Columns>, true, X> {
     static constexpr bool is_one = deep == 0 && down == 0 && along == 0;
     static constexpr bool stays =
         is_one || (deep == Rows * Columns && down == Columns && along == 1);
+    static constexpr bool is_common = !stays && deep == 0;
 
 public:
     template <size_t Rank>
     CASTNET_ALWAYS_INLINE on_tile(X const& x, std::array<size_t, Rank> const& at)
         : first_{address_in(x, at)} {
-        if constexpr (!stays) {
-            for (size_t i = 0; i < Depth; ++i) {
-                for (size_t row = 0; row < Rows; ++row) {
-                    for (size_t k = 0; k < Columns; ++k) {
-                        copies_[(i * Rows + row) * Columns + k] =
-                            first_[i * deep + row * down + k * along];
-                    }
-                }
-            }
+        if constexpr (is_common) {
+            copy();
+        }
+    }
+    template <size_t Rank>
+    CASTNET_ALWAYS_INLINE void take(X const& x, std::array<size_t, Rank> const& at) {
+        if constexpr (!is_common) {
+            first_ = address_in(x, at);
+        }
+        if constexpr (!is_common && !stays) {
+            copy();
         }
     }
 
@@ -179,6 +204,17 @@ public:
     }
 
 private:
+    CASTNET_ALWAYS_INLINE void copy() {
+        for (size_t i = 0; i < Depth; ++i) {
+            for (size_t row = 0; row < Rows; ++row) {
+                for (size_t k = 0; k < Columns; ++k) {
+                    copies_[(i * Rows + row) * Columns + k] =
+                        first_[i * deep + row * down + k * along];
+                }
+            }
+        }
+    }
+
     T const* first_;
     alignas(64) T copies_[stays ? 1 : Depth * Rows * Columns];
 };
@@ -189,6 +225,8 @@ class operands_on_tile {
 public:
     template <class Operands, class At, size_t... I>
     operands_on_tile(Operands const&, At const&, std::index_sequence<I...>) {}
+    template <class Operands, class At, size_t... I>
+    void take(Operands const&, At const&, std::index_sequence<I...>) {}
     template <class Function, class... Value>
     CASTNET_ALWAYS_INLINE auto apply(Function const& f, Value const&... values) const {
         return f(values...);
@@ -201,6 +239,12 @@ public:
     CASTNET_ALWAYS_INLINE operands_on_tile(Operands const& x, At const& at,
                                            std::index_sequence<I, Others...>)
         : first_{std::get<I>(x), at}, more_{x, at, std::index_sequence<Others...>{}} {}
+    template <class Operands, class At, size_t I, size_t... Others>
+    CASTNET_ALWAYS_INLINE void take(Operands const& x, At const& at,
+                                    std::index_sequence<I, Others...>) {
+        first_.take(std::get<I>(x), at);
+        more_.take(x, at, std::index_sequence<Others...>{});
+    }
 
     template <class Function, class... Value>
     CASTNET_ALWAYS_INLINE auto apply(Function const& f, Value const&... values) const {
@@ -220,6 +264,11 @@ public:
     CASTNET_ALWAYS_INLINE on_tile(elementwise_expression<F, T, S, X...> const& x,
                                   std::array<size_t, Rank> const& at)
         : operands_{x.operands(), at, std::index_sequence_for<X...>{}} {}
+    template <size_t Rank>
+    CASTNET_ALWAYS_INLINE void take(elementwise_expression<F, T, S, X...> const& x,
+                                    std::array<size_t, Rank> const& at) {
+        operands_.take(x.operands(), at, std::index_sequence_for<X...>{});
+    }
 
     CASTNET_ALWAYS_INLINE auto get() const {
         return operands_.apply([](auto const&... x) {
@@ -239,16 +288,17 @@ CASTNET_ALWAYS_INLINE void for_each_tile_of_matrices(X const& x, Body const& bod
     constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1],
                      matrices = S::extent[S::rank - 3], rest = matrices % Depth;
     for_each_index<decltype(without_last(without_last(without_last(S{}))))>([&](auto... at) {
-        auto const take = [&]<size_t Matrices>(shape<Matrices>, size_t first) {
-            on_tile<shape<Matrices, rows, columns>, true, X> const tile(
-                x, std::array<size_t, S::rank>{at..., first, 0, 0});
-            body(tile.get(), at..., first, size_t{0}, size_t{0});
+        auto const take = [&]<size_t Matrices>(shape<Matrices>, size_t first, size_t end) {
+            using index = std::array<size_t, S::rank>;
+            on_tile<shape<Matrices, rows, columns>, true, X> tile(x, index{at..., first, 0, 0});
+            for (; first != end; first += Matrices) {
+                tile.take(x, index{at..., first, 0, 0});
+                body(tile.get(), at..., first, size_t{0}, size_t{0});
+            }
         };
-        for (size_t first = 0; first != matrices - rest; first += Depth) {
-            take(shape<Depth>{}, first);
-        }
+        take(shape<Depth>{}, 0, matrices - rest);
         if constexpr (rest > 0) {
-            take(shape<rest>{}, matrices - rest);
+            take(shape<rest>{}, matrices - rest, matrices);
         }
     });
 }
@@ -260,24 +310,31 @@ CASTNET_ALWAYS_INLINE void for_each_tile(X const& x, Body const& body) {
     constexpr size_t rest = rows % Height, more = columns % Width;
     for_each_index<decltype(without_last(without_last(S{})))>([&](auto... at) {
         auto const take = [&]<size_t Rows, size_t Columns>(shape<Rows, Columns>, size_t top,
-                                                           size_t left) {
-            on_tile<shape<Rows, Columns>, Flat, X> const tile(
-                x, std::array<size_t, S::rank>{at..., top, left});
-            body(tile.get(), at..., top, left);
+                                                           size_t end, size_t left) {
+            using index = std::array<size_t, S::rank>;
+            on_tile<shape<Rows, Columns>, Flat, X> tile(x, index{at..., top, left});
+            for (; top != end; top += Rows) {
+                tile.take(x, index{at..., top, left});
+                body(tile.get(), at..., top, left);
+            }
         };
-        auto const take_rows = [&]<size_t Rows>(shape<Rows>, size_t top) {
+        auto const take_rows = [&]<size_t Rows>(shape<Rows>, size_t top, size_t end) {
             for (size_t left = 0; left != columns - more; left += Width) {
-                take(shape<Rows, Width>{}, top, left);
+                take(shape<Rows, Width>{}, top, end, left);
             }
             if constexpr (more > 0) {
-                take(shape<Rows, more>{}, top, columns - more);
+                take(shape<Rows, more>{}, top, end, columns - more);
             }
         };
-        for (size_t top = 0; top != rows - rest; top += Height) {
-            take_rows(shape<Height>{}, top);
+        if constexpr (Flat) {
+            take_rows(shape<Height>{}, 0, rows - rest);
+        } else { // all that a row's tiles have in common lies in memory
+            for (size_t top = 0; top != rows - rest; top += Height) {
+                take_rows(shape<Height>{}, top, top + Height);
+            }
         }
         if constexpr (rest > 0) {
-            take_rows(shape<rest>{}, rows - rest);
+            take_rows(shape<rest>{}, rows - rest, rows);
         }
     });
 }
@@ -288,27 +345,50 @@ inline constexpr bool has_short_rows = S::rank > 1 && S::count >= 64 &&
                                        S::extent[S::rank > 0 ? S::rank - 1 : 0] > 1 &&
                                        S::extent[S::rank > 1 ? S::rank - 2 : 0] > 1 &&
                                        S::extent[S::rank > 0 ? S::rank - 1 : 0] * sizeof(T) < 64;
-// And whether rows of little more than one or two are, if their elements cost more than a copy:
-// compilers compute those that fill no vector one by one.
+// And whether rows of a few vectors that do not fill the last one may be.
 template <class S, class T>
 inline constexpr bool has_uneven_rows = [] {
     if constexpr (std::is_floating_point_v<T> && S::rank > 1 && S::count >= 64) {
         constexpr size_t width = S::extent[S::rank - 1] * sizeof(T);
-        return S::extent[S::rank - 2] > 1 && width < 256 && width % 32 >= 16;
+        return S::extent[S::rank - 2] > 1 && width < 256 && width % size_t{cpu::vector_bytes} != 0;
     }
     return false;
 }();
+// They are, if their elements cost more than a copy, or if little has to be copied: rows that all
+// others share, once, or numbers of rows that are not much longer than a vector.
+template <class S, class X>
+inline constexpr bool copies_little = true;
+template <class S, TensorExpression X>
+    requires requires { typename X::strides_type; }
+inline constexpr bool copies_little<S, X> = [] {
+    constexpr size_t columns = S::extent[S::rank - 1];
+    constexpr tile_order order = order_in_tile<X, S::extent[S::rank - 2], columns>();
+    return order == tile_order::one || order == tile_order::flat ||
+           (order == tile_order::along && step_from_last<X, 1>() == 0) ||
+           (order == tile_order::repeated && columns * sizeof(typename X::value_type) < 128);
+}();
+template <class S, fn F, class T, class Own, class... X>
+inline constexpr bool copies_little<S, elementwise_expression<F, T, Own, X...>> =
+    (copies_little<S, X> && ...);
+
+// How many rows, or small matrices, of so many elements a tile has: those that fill vectors.
+template <class T>
+constexpr size_t count_in_tile(size_t elements) {
+    constexpr size_t most = 512, lanes = 64 / sizeof(T);
+    return std::max(lanes, most / elements / lanes * lanes);
+}
 
 // Calls body(x on a tile, index of its first element…) for all tiles of a result of shape S with
 // such rows: tiles of many rows, where matrices are small those of several.
 template <class S, class X, class Body>
 CASTNET_ALWAYS_INLINE void for_each_tile_of_rows(X const& x, Body const& body) {
-    constexpr size_t most = 512, rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    using T = typename X::value_type;
     if constexpr (S::rank > 2 && rows * columns <= 64) {
-        constexpr size_t depth = std::min(S::extent[S::rank - 3], most / (rows * columns));
+        constexpr size_t depth = std::min(S::extent[S::rank - 3], count_in_tile<T>(rows * columns));
         for_each_tile_of_matrices<S, depth>(x, body);
     } else {
-        for_each_tile<S, true, std::min(rows, most / columns), columns>(x, body);
+        for_each_tile<S, true, std::min(rows, count_in_tile<T>(columns)), columns>(x, body);
     }
 }
 
