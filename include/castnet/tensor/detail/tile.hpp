@@ -359,7 +359,7 @@ inline constexpr bool has_uneven_rows = [] {
 template <class S, class X>
 inline constexpr bool copies_little = true;
 template <class S, TensorExpression X>
-    requires requires { typename X::strides_type; }
+    requires(S::rank > 1 && requires { typename X::strides_type; })
 inline constexpr bool copies_little<S, X> = [] {
     constexpr size_t columns = S::extent[S::rank - 1];
     constexpr tile_order order = order_in_tile<X, S::extent[S::rank - 2], columns>();
